@@ -15,6 +15,7 @@ from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.ending import Reason
+from benchmarking.remote.layout import shared_root
 from benchmarking.remote.shared_study import share_study
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import changing, discard_study, read_study, spending, write_study
@@ -238,6 +239,9 @@ def _check_code(specs: Sequence[ExperimentSpec], *, accepted: bool) -> None:
 
 
 def resume_command(tag: str, request: RunRequest) -> str:
-    """Return the command that goes on with a tag, with the folder of results where it is not the usual one."""
+    """Return the command that goes on with a tag, with the folder of results where it is not the usual one, and where it was launched."""
     words = [] if request.results_dir == default_results_dir() else ["--results_dir", str(request.results_dir)]
+    if request.launched_remotely:
+        bucket, _, prefix = shared_root(request.launched_remotely).removeprefix("s3://").partition("/")
+        words += ["--take_over", "--remote_bucket", bucket, "--remote_prefix", prefix]
     return command("run", "--resume", tag, *words, *(["--emulate"] if os.environ.get(MARK) else []))

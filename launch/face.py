@@ -33,6 +33,7 @@ from launch.functions import definition_of
 from launch.launching.agreement import agree
 from launch.launching.launching import launch, launching
 from launch.launching.remote_run import RemoteRun
+from launch.launching.taking_over import check_not_launched
 from launch.launching.words import dry_run_text
 from launch.panels import in_notebook, panel_here
 from launch.planning import folders_of, plan
@@ -83,6 +84,7 @@ def run(
         if request.dry_run:
             print(describe(planned.specs, os.environ, planned.study))
             return None
+        check_not_launched(planned.tag_folder, request)
         check_tracking(request.track, os.environ)
         is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
         confirm(

@@ -59,11 +59,13 @@ def _run(given: argparse.Namespace, request: RunRequest, arguments: Sequence[str
         return launch_given(given, request, arguments)
     if given.watch:
         raise UserError("--watch without --remote", "a run on this machine is followed anyway", "leave it out, or use `launch`")
+    from launch.launching.taking_over import check_not_launched
     from launch.planning import plan
     from launch.study_request import with_study
 
     request = with_study(_taken_over(given, request) if given.take_over else request)
     planned = plan(request)
+    check_not_launched(planned.tag_folder, request)
     if given.check_script:
         from launch.check_script import check_scripts
 
@@ -116,7 +118,9 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
     from launch.experiment_outcome import with_results
     from launch.experiments import resume_command
     from launch.hints import hint_for
+    from launch.launching.taking_over import as_it_was_launched
     from launch.outcome import as_csv, as_json, as_text, gravest
+    from launch.remote.sharing import CONTROLLER_VARIABLE
 
     codes = [one.exit_code for one in outcomes]
     compared: StudyComparison | None = None
@@ -128,7 +132,7 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
     else:
         print({"json": as_json, "csv": as_csv}[given.format](with_results(outcomes)), flush=True)
         codes.append(EXIT_DONE if planned.study is None else _seeds_code(planned))
-    if request.launched_remotely:
+    if CONTROLLER_VARIABLE in os.environ:
         # What would be left here goes with this instance, and its folder is nowhere to resume from: reports are made where it is collected.
         return gravest(codes)
     if planned.study is not None and EXIT_INTERRUPTED not in codes:
@@ -137,7 +141,8 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
         say = print if given.format == "table" else _say
         details = None if compared is None else compared.details
         leave_report(planned.tag_folder, say, _say, is_asked_anew=bool(request.compare), details=details)
-    hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), planned.study)
+    study = as_it_was_launched(planned.study, planned.tag_folder) if request.launched_remotely else planned.study
+    hint = hint_for(outcomes, resume_command(planned.specs[0].tag, request), study)
     if hint:
         _say(hint)
     return gravest(codes)

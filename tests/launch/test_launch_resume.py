@@ -206,9 +206,13 @@ def test_a_study_is_launched_watched_collected_and_taken_over(running, source, t
     (kept,) = (tmp_path / "results" / "t1").glob("toy/*/source/*/run.py")
     assert kept.read_text(encoding="utf-8") == SCRIPT
     assert f"source_dir: {source}" in (kept.parents[2] / "definition.yaml").read_text(encoding="utf-8")
+    # What is in its folder here is no run of this machine: whether somebody is at work on it this machine does not know.
+    assert main(["run", "--resume", "t1", "--num_seeds", "2"]) == 2
+    assert "run --resume t1 --take_over` here" in capsys.readouterr().err
     # It is over, so that to go on here, without the folder it came from, runs nothing more and changes nothing.
     (source / "run.py").unlink()
     assert main(["run", "--resume", "t1", "--take_over"]) == 0
+    assert f"report: {tmp_path / 'results' / 't1' / 'report.html'}" in capsys.readouterr().out
     assert [name for name in jobs(running) if not name.startswith("ctl-")] == trials
     assert {path: path.read_bytes() for path in before} == before
     assert_the_bill_is_the_emulators(running, capsys)
