@@ -1,7 +1,8 @@
-"""Bringing a launched run from S3: 100 experiments of 100 trials, with 100,000 reports, the first time and again.
+"""Bringing a launched run from S3, 100 experiments of 100 trials, with 100,000 reports, the first time and again; and its status.
 
 Each start of a trial is in a segment of its own, as it is when trials are jobs elsewhere. The server is the emulator's S3, in a process of
 its own on this machine. The peer brings the same objects with boto3 alone: one listing, then each object with 16 threads into a file.
+Of the status it makes the same listing, and reads each last word.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from _common import cost_of, temporary_folder
+from _common import cost_of, load_line, temporary_folder
 
 from backends.emulator.alone.process import command
 from backends.emulator.core.credentials import Credentials
@@ -34,6 +35,7 @@ from benchmarking.remote.live import LiveWords
 from benchmarking.remote.marked import MarkedEnds
 from benchmarking.remote.segments import Writer
 from benchmarking.remote.shipping import ShippingPace
+from benchmarking.remote.standing import SeenJob, look_at
 from benchmarking.surroundings import Surroundings
 from definitions import strict_json
 from definitions.resolve import Resolved
@@ -114,6 +116,14 @@ def bare(client: object, folder: Path) -> int:
     return len(keys)
 
 
+def bare_words(client: object) -> int:
+    """List the run and read the last word of each experiment, with as many threads, and return how many there were."""
+    pages = client.get_paginator("list_objects_v2").paginate(Bucket=BUCKET)
+    keys = [one["Key"] for page in pages for one in page["Contents"] if one["Key"].endswith("/live.json")]
+    with ThreadPoolExecutor(16) as pool:
+        return len([*pool.map(lambda key: client.get_object(Bucket=BUCKET, Key=key)["Body"].read(), keys)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--experiments", type=int, default=100)
@@ -133,16 +143,23 @@ def main() -> None:
             peer = cost_of(lambda: counts.append(bare(clients.get("s3"), folder / "bare")))
             first = cost_of(lambda: collect(store, shared, place, print))  # noqa: B023
             again = cost_of(lambda: collect(store, shared, place, print))  # noqa: B023
-            rows.append((peer, first, again))
+            peer_words = cost_of(lambda: counts.append(bare_words(clients.get("s3"))))
+            status = cost_of(lambda: look_at(store, time.time(), lambda job: SeenJob()))
+            rows.append((peer, first, again, peer_words, status))
             shutil.rmtree(folder / "bare")
             shutil.rmtree(place.parent)
         print(f"{given.experiments} experiments, {given.experiments * given.trials * given.reports} reports, {counts[0]} objects")
-        for peer, first, again in rows:
+        for peer, first, again, peer_words, status in rows:
             print(
                 f"collect {first.wall_s:.1f} s (processor {first.cpu_s:.1f} s), again {again.wall_s:.2f} s ({again.cpu_s:.2f} s); "
                 f"boto3 alone {peer.wall_s:.1f} s ({peer.cpu_s:.1f} s): {first.wall_s / peer.wall_s:.2f} times, "
                 f"again {again.wall_s / peer.wall_s:.3f} times"
             )
+            print(
+                f"status {status.wall_s:.2f} s (processor {status.cpu_s:.2f} s), "
+                f"boto3 alone {peer_words.wall_s:.2f} s ({peer_words.cpu_s:.2f} s): {status.wall_s / peer_words.wall_s:.2f} times"
+            )
+        print(load_line())
 
 
 if __name__ == "__main__":
