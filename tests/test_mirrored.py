@@ -219,6 +219,7 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/load/timer.py",
         "benchmarking/workloads/load/warming.py",
     ],
+    "tests/benchmarking/figures/test_load_curves.py": ["benchmarking/figures/load_reports.py"],
     "tests/benchmarking/export/test_load_csv.py": ["benchmarking/export/load_parts.py", "benchmarking/export/locust_csv.py"],
     "tests/benchmarking/workloads/load/test_processes.py": ["benchmarking/workloads/load/worker.py"],
     "tests/benchmarking/workloads/load/test_residency.py": ["benchmarking/workloads/load/serving_status.py"],

@@ -19,6 +19,7 @@ from benchmarking.controller.method import Decision
 from benchmarking.controller.retry_policy import as_number
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
+from benchmarking.figures.load_reports import LoadPoint, load_point
 from definitions.schema import BenchmarkDefinition
 
 
@@ -82,6 +83,7 @@ class DetailedExperiment:
         state: all that its journal amounts to; None where it was not started.
         jobs, kept: in the order in which they began.
         reports: by trial, in order.
+        loads: by trial, points of load on an endpoint with their kind, in order.
         decided_at: levels at which the method stopped or paused anything, ascending: the rungs that mattered.
         duration_s: from the first record to the last.
     """
@@ -95,6 +97,7 @@ class DetailedExperiment:
     reports: Mapping[int, Sequence[LevelReport]] = field(default_factory=dict)
     decided_at: Sequence[float] = ()
     duration_s: float = 0.0
+    loads: Mapping[int, Sequence[tuple[str, LoadPoint]]] = field(default_factory=dict)
 
     @property
     def trials(self) -> list[TrialState]:
@@ -124,6 +127,7 @@ def read_detailed(stored: StoredExperiment, facts: Mapping[str, str] | None = No
         fold.reports,
         sorted(fold.decided_at),
         fold.duration_s,
+        fold.loads,
     )
 
 
@@ -152,6 +156,7 @@ class DetailFold:
         self.reports: dict[int, list[LevelReport]] = {}
         self.decided_at: set[float] = set()
         self.duration_s = 0.0
+        self.loads: dict[int, list[tuple[str, LoadPoint]]] = {}
 
     def observe(self, record: Record, state: ExperimentState) -> None:
         """Take a record in."""
@@ -196,6 +201,9 @@ class DetailFold:
         values = {name: value for name in self._objectives if (value := finite(metrics.get(name))) is not None}
         level = None if self._level_name is None else finite(metrics.get(self._level_name))
         mine.append(LevelReport(len(mine) + 1, level, values))
+        point = load_point(metrics)
+        if point is not None:
+            self.loads.setdefault(job.trial, []).append(point)
 
     def _closed(self, job: JobDetail, record: Record) -> None:
         body = record.body
