@@ -268,6 +268,7 @@ TESTED_TOGETHER = {
     "tests/launch/test_launch_resume.py": [
         "launch/launching/extending.py",
         "launch/launching/following.py",
+        "launch/launching/renewing.py",
         "launch/launching/resuming.py",
     ],
     "tests/launch/test_report.py": ["launch/named_results.py"],

@@ -40,7 +40,8 @@ from launch.launching.trials_inside import with_benchmarks_own
 from launch.planning import Planned
 from launch.request import RunRequest
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+"""Folder that holds Outrider's own packages."""
 _NAMED_BY_LAUNCH = ("instance_type", "count", "max_run_s", "generations", "spot", "restarts", "volume_gb")
 """Options of controllers that launch.json says; role, image and network would name an account."""
 
@@ -218,7 +219,7 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
         nonce=nonce or secrets.token_hex(4),
         created_at=(now or datetime.datetime.now(datetime.UTC)).isoformat(timespec="seconds"),
         version=__version__,
-        code=SentPackage(code_key(plan.project), plan.project.hash, git=commit_state(_ROOT)),
+        code=SentPackage(code_key(plan.project), plan.project.hash, git=commit_state(ROOT)),
         sources={name: one.sent for name, one in plan.sources.items()},
         data={path: one.sent for path, one in plan.data.items()},
         controller={**{name: getattr(plan.options, name) for name in _NAMED_BY_LAUNCH}, TUNING_METRICS: bool(plan.options.metrics)},

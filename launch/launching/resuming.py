@@ -96,6 +96,7 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
     refuse_live(place, there, what)
     if lift(place.store) is not None:
         say("the mark to stop is lifted")
+    code_uri = f"{place.shared_uri}/{record.code.key}"
     template = next((one.job for one in there if one.job is not None), None)
     tags = [] if template is None else tags_of(place.clients, str(template.description["TrainingJobArn"]))
     jobs: list[str] = []
@@ -110,7 +111,7 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
                 place.clients,
                 _anew(place, record, asked, environ, one.index, generation)
                 if source is None
-                else successor_request(source.description, _tags(tags, one.index), claim.job, one.index, generation),
+                else successor_request(source.description, _tags(tags, one.index), claim.job, one.index, generation, code_uri),
             )
         except OutriderError as error:
             # The claim stays: whoever resumes next creates this very job.

@@ -68,6 +68,7 @@ def _resume(given: argparse.Namespace, request: RunRequest) -> int:
     from definitions.remote import RemoteOptions
     from launch.launching.extending import extend, extends
     from launch.launching.place import place_named
+    from launch.launching.renewing import renew
     from launch.launching.resuming import launched_run, refuse_live, resume, standings
 
     if request.dry_run:
@@ -80,6 +81,10 @@ def _resume(given: argparse.Namespace, request: RunRequest) -> int:
         added = extend(place, record, request)
         if added:
             _say(added)
+    if request.accept_changes:
+        refuse_live(place, standings(place, record), what)
+        _, sent = renew(place, launched_run(place, what), request)
+        _say(sent)
     asked = RemoteOptions(
         role=given.remote_role, image=given.remote_image, framework=given.remote_framework, framework_version=given.remote_framework_version
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import Delays
-from benchmarking.remote.launch_record import from_json
+from benchmarking.remote.launch_record import as_json, from_json
 from benchmarking.report.text import dollars
 from benchmarking.studies.record import from_json as study_from_json
 from launch.__main__ import main
@@ -83,6 +84,38 @@ def test_the_next_generation_is_as_the_one_before_and_the_mark_is_lifted(emulato
         assert again == [*words[:-1], "2"]
         tags = emulator.client("sagemaker").list_tags(ResourceArn=after["TrainingJobArn"])["Tags"]
         assert {"team": "x", "outrider:generation": "2"}.items() <= {tag["Key"]: tag["Value"] for tag in tags}.items()
+
+
+def test_code_that_was_mended_is_sent_where_that_is_asked_for(emulator, source, capsys):
+    assert launch(source) == 0
+    end(emulator, *jobs(emulator))
+    before = from_json(read(emulator, "runs/t1/launch.json"), "")
+    (source / "run.py").write_text("print(2)\n", encoding="utf-8")
+    # As if another Outrider had launched it.
+    old = dataclasses.replace(before, code=dataclasses.replace(before.code, key="code/0123/", hash="0123"))
+    key = "outrider/runs/t1/launch.json"
+    emulator.client("s3").put_object(Bucket="sagemaker-us-east-1-123456789012", Key=key, Body=as_json(old).encode())
+    assert resume("--accept_changes") == 0
+    after = from_json(read(emulator, "runs/t1/launch.json"), "")
+    assert f"sent: toy as it is now ({after.sources['toy'].hash}, it was {before.sources['toy'].hash}), outrider as it is now" in (
+        capsys.readouterr().err
+    )
+    assert after.sources["toy"].hash != before.sources["toy"].hash
+    assert read(emulator, f"{after.sources['toy'].key}source.tar.gz")
+    assert after.code.hash == before.code.hash
+    assert after.child == ("--accept_changes",)
+    assert (after.nonce, after.sources["toy"].source_dir) == (before.nonce, str(source))
+    (job,) = [name for name in jobs(emulator) if name.endswith("-g2")]
+    (channel,) = described(emulator, job)["InputDataConfig"]
+    assert channel["DataSource"]["S3DataSource"]["S3Uri"].endswith(f"/outrider/{before.code.key}")
+    # Where nothing changed nothing is sent; a source that is not here cannot be.
+    end(emulator, job)
+    assert resume("--accept_changes") == 0
+    assert "its code is as it was launched" in capsys.readouterr().err
+    end(emulator, job.replace("-g2", "-g3"))
+    source.rename(source.with_name("elsewhere"))
+    assert resume("--accept_changes") == 2
+    assert "there is no such folder on this machine" in capsys.readouterr().err
 
 
 def test_a_generation_that_was_claimed_and_never_created_is_created(emulator, source):

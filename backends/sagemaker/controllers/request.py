@@ -18,6 +18,7 @@ GENERATION_KEY = "outrider:generation"
 ENTRY = "launch/remote/entry.py"
 """What runs in the job, relative to the packed project."""
 _RETRIES = 30
+_CODE = "code"
 
 
 def controller_name(tag: str, nonce: str, index: int, generation: int) -> str:
@@ -91,7 +92,12 @@ def controller_tags(tag: str, index: int, generation: int, given: Mapping[str, s
 
 
 def successor_request(
-    description: Mapping[str, Any], tags: Sequence[Mapping[str, str]], name: str, index: int, generation: int
+    description: Mapping[str, Any],
+    tags: Sequence[Mapping[str, str]],
+    name: str,
+    index: int,
+    generation: int,
+    code_uri: str = "",
 ) -> dict[str, Any]:
     """Return the request that creates the next generation of a controller, in all else as the one before was created.
 
@@ -101,6 +107,7 @@ def successor_request(
         name: of the new job.
         index: of the controller.
         generation: the new one.
+        code_uri: `s3://` folder with the packed project; empty for that of the one before.
     """
     algorithm = description["AlgorithmSpecification"]
     request: dict[str, Any] = {
@@ -124,12 +131,15 @@ def successor_request(
     ):
         if description.get(key):
             request[key] = description[key]
+    if code_uri:
+        others = [one for one in request.get("InputDataConfig", ()) if one["ChannelName"] != _CODE]
+        request["InputDataConfig"] = [_code(code_uri), *others]
     return request
 
 
 def _code(uri: str) -> dict[str, Any]:
     source = {"S3DataType": "S3Prefix", "S3Uri": uri, "S3DataDistributionType": "FullyReplicated"}
-    return {"ChannelName": "code", "DataSource": {"S3DataSource": source}, "InputMode": "File"}
+    return {"ChannelName": _CODE, "DataSource": {"S3DataSource": source}, "InputMode": "File"}
 
 
 def _stopping(options: ControllerOptions) -> dict[str, int]:
