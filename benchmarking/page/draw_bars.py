@@ -52,7 +52,8 @@ def draw_stacked_bars(panel: BarPanel, known: Mapping[str, TraceStyle]) -> tuple
         axis_layout(panel.value),
         axis_layout(panel.bars, **_downwards(len(names))),
         height=_AROUND + _LANE * max(2, len(names)),
-        legend=len(traces) > 1,
+        # A part alone has a name that stands nowhere else; what has an interval is no part but what the axis says.
+        legend=len(traces) > 1 or any("error_x" not in trace for trace in traces),
         barmode="stack",
         bargap=0.3,
     )

@@ -27,8 +27,9 @@ def test_parts_of_a_bar_are_told_apart_by_patterns_too_and_a_part_alone_has_none
     assert [trace["marker"].get("pattern", {}).get("shape", "") for trace in several] == ["x", ""]
     assert several[0]["x"] == [1.0, None]
     assert layout["showlegend"] is True
-    (alone,), _ = draw_stacked_bars(BarPanel("p", METHODS, PlotAxis("cost"), parts[:1]), styles(["failed"], []))
+    (alone,), layout = draw_stacked_bars(BarPanel("p", METHODS, PlotAxis("cost"), parts[:1]), styles(["failed"], []))
     assert "pattern" not in alone["marker"]
+    assert (alone["name"], layout["showlegend"]) == ("failed", True)
 
 
 def test_an_interval_that_is_not_known_has_no_length():
