@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--percentile", type=float, default=99.0)
-    parser.add_argument("--probe_s", type=float, default=400.0)
+    parser.add_argument("--probe_s", type=float, default=800.0)
     parser.add_argument("--share_passing", action="store_true")
     asked = parser.parse_args()
     began_s = time.process_time()

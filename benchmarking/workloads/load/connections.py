@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import socket
 import ssl
 from collections.abc import Callable
 from typing import Any
@@ -69,6 +70,10 @@ class Connection(asyncio.Protocol):
         """Keep what it writes to."""
         assert isinstance(transport, asyncio.Transport)
         transport.set_write_buffer_limits(high=_BACKLOG_BYTES)
+        opened = transport.get_extra_info("socket")
+        if opened is not None:
+            # A body goes to the system in one piece, not in as many as a fresh connection's window has.
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BACKLOG_BYTES)
         self._transport = transport
 
     def send(self, request: bytes, exchange: Exchange) -> None:
