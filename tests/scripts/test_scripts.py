@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Case:
         not_forked: what is said where the program cannot be forked; empty where it is.
         preload: what a warm worker imports.
         reports: of each trial.
+        one: a setting by which one trial alone is run warm and on the emulator, where each takes seconds of a processor; cold all are run.
     """
 
     metric: str
@@ -51,6 +52,12 @@ class Case:
     not_forked: str = ""
     preload: str = "argparse"
     reports: int = 1
+    one: str = ""
+
+    @property
+    def brief(self) -> tuple[Case, tuple[str, ...]]:
+        """What is run of it where all its trials have been run before, and the words for that."""
+        return (replace(self, trials=1), ("--set", self.one)) if self.one else (self, ())
 
 
 def flags(given: Values) -> float:
@@ -142,7 +149,9 @@ CASES = {
     "package": Case("error", 4, package, "INFO forecaster: mean error 12.00000"),
     "bash": Case("score", 4, bash, not_forked="bash is no Python script or module that could be forked"),
     "torchrun": Case(
-        "weight", 2, torchrun, r"\[rank1\]: step 3 of 3", "torchrun is no Python script or module that could be forked", reports=3
+        *("weight", 2, torchrun, r"\[rank1\]: step 3 of 3", "torchrun is no Python script or module that could be forked"),
+        reports=3,
+        one="space.lr={choice: [0.1]}",
     ),
     "xgboost_table": Case("val-rmse", 2, xgboost_table, preload="numpy", reports=3),
     "click_command": Case("score", 16, click_command, r"cubic: layers \(1, 2\)"),
@@ -236,8 +245,8 @@ def test_cold(folder, tmp_path):
 
 @pytest.mark.parametrize("folder", scripts())
 def test_warm(folder, tmp_path):
-    case = CASES[folder]
-    trials, reports, logs, said = tuned(folder, tmp_path, "--set", f"preload={case.preload}")
+    case, words = CASES[folder].brief
+    trials, reports, logs, said = tuned(folder, tmp_path, *words, "--set", f"preload={case.preload}")
     check(case, trials, reports, logs)
     cold = [line for line in said.splitlines() if "starts cold" in line]
     assert len(cold) == bool(case.not_forked), cold
@@ -246,8 +255,9 @@ def test_warm(folder, tmp_path):
 
 @pytest.mark.parametrize("folder", scripts())
 def test_on_the_emulator(folder, tmp_path):
-    trials, reports, logs, said = tuned(folder, tmp_path, "--backend", "sagemaker", "--emulate")
-    check(CASES[folder], trials, reports, logs)
+    case, words = CASES[folder].brief
+    trials, reports, logs, said = tuned(folder, tmp_path, *words, "--backend", "sagemaker", "--emulate")
+    check(case, trials, reports, logs)
     assert "prices are emulated" in said
 
 
