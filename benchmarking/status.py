@@ -18,9 +18,9 @@ from benchmarking.archive.liveness import held_files, is_run
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load, read_identity, state_setup
 from benchmarking.controller.ending import Reason
 from benchmarking.controller.experiment_clock import ExperimentClock
-from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.prefixes import has_canaries
 from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.json_exporter import read_result
 from benchmarking.forecasting.model.billing import Billing

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from backends.registry import backend_class
 from benchmarking.archive.folder import check_bills
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import has_records
+from benchmarking.controller.sqlite_journal import has_records
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.studies.record import StudyRecord
 from definitions.errors import UserError

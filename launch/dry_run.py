@@ -18,8 +18,8 @@ from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.measured import PastMeasurements
 from benchmarking.archive.past_results import warm_start
 from benchmarking.archive.reusing import why_not
-from benchmarking.controller.journal import has_records
 from benchmarking.controller.method import Method
+from benchmarking.controller.sqlite_journal import has_records
 from benchmarking.decided import decided, what_travels
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method

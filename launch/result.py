@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.export.reports_csv import reports_table
 from benchmarking.export.trials_csv import trials_table

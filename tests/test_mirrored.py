@@ -289,6 +289,7 @@ TESTED_TOGETHER = {
         "benchmarking/tracking/registry.py",
     ],
     "tests/launch/test_collecting.py": ["launch/verbs/collect.py"],
+    "tests/benchmarking/controller/test_sqlite_journal.py": ["benchmarking/controller/journal.py"],
     "tests/launch/test_crew.py": ["launch/crew_member.py"],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }

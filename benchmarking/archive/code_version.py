@@ -10,7 +10,8 @@ from pathlib import Path
 
 from backends.common.source_tree import files_below
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import Record, latest_records
+from benchmarking.controller.journal import Record
+from benchmarking.controller.sqlite_journal import latest_records
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError

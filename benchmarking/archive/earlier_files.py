@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backends.failures import Outcome
 from benchmarking.controller.disk_space import LeftFiles, left_files
-from benchmarking.controller.journal import latest_records
+from benchmarking.controller.sqlite_journal import latest_records
 from definitions.errors import UserError
 
 _MOST_JOBS = 64

@@ -17,8 +17,8 @@ from benchmarking.archive.file_system import named_places
 from benchmarking.archive.folder_lock import FolderInUseError, locked
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.stored import BUDGET, read_identity
-from benchmarking.controller.journal import has_records
 from benchmarking.controller.journal_versions import is_being_made
+from benchmarking.controller.sqlite_journal import has_records
 from definitions import strict_json
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError

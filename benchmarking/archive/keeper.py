@@ -6,7 +6,8 @@ from typing import Protocol
 
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.controller.interfaces import Observer
-from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.journal import Journal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 
 
 class Keeper(Protocol):

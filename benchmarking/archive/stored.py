@@ -13,8 +13,9 @@ from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
 from benchmarking.archive.kept_source import check_there
 from benchmarking.archive.version_1 import method_traits
 from benchmarking.controller.experiment_clock import ExperimentClock
-from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.journal import Journal
 from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
 from definitions.backend_registry import backend_description, backend_names

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from backends.object_store import ListedObject, ObjectStore
-from benchmarking.controller.journal import RESERVES
+from benchmarking.controller.sqlite_journal import RESERVES
 from benchmarking.remote.journal_restoring import JOURNAL_FILE
 from benchmarking.remote.layout import file_key, file_of
 from benchmarking.remote.restored import NAME, note_restored, read_restored

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backends.object_store import ObjectStore
-from benchmarking.controller.journal import RESERVES, DiskFullError, SqliteJournal, has_records
+from benchmarking.controller.journal import DiskFullError
+from benchmarking.controller.sqlite_journal import RESERVES, SqliteJournal, has_records
 from benchmarking.remote.layout import segment_key, segment_of
 from benchmarking.remote.restored import Restored, note_restored, read_restored
 from benchmarking.remote.segments import Segment, damaged, decoded

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backends.object_store import ObjectStore
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.journal_restoring import JOURNAL_FILE, numbers_of, restore_journal
 from benchmarking.remote.restored import note_restored
 from benchmarking.remote.segment_journal import SegmentJournal

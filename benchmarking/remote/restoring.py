@@ -11,7 +11,7 @@ from pathlib import Path
 from backends.object_store import ListedObject, ObjectStore, ReadObject
 from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.stored import experiments_of, read_identity
-from benchmarking.controller.journal import has_records
+from benchmarking.controller.sqlite_journal import has_records
 from benchmarking.remote import layout
 from benchmarking.remote.files import IDENTITY, fetch
 from benchmarking.remote.journal_restoring import JOURNAL_FILE, Numbers, restore_journal

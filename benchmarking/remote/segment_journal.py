@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from benchmarking.controller.journal import ControllerSession, Journal, Record, SqliteJournal
+from benchmarking.controller.journal import ControllerSession, Journal, Record
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.shipping import Shipper
 
 INTENTS = frozenset({"start", "stop"})

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarking.controller import journal_versions
-from benchmarking.controller.journal import ControllerSession, Row
+from benchmarking.controller.journal import ControllerSession
+from benchmarking.controller.sqlite_journal import Row
 from definitions import strict_json
 from definitions.errors import UserError
 

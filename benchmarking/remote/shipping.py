@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from backends.object_store import ObjectStore
-from benchmarking.controller.journal import ControllerSession, JournalLostError, Row
+from benchmarking.controller.journal import ControllerSession, JournalLostError
+from benchmarking.controller.sqlite_journal import Row
 from benchmarking.remote.layout import segment_key
 from benchmarking.remote.segments import Segment, Writer, encoded, writer_of
 from definitions.errors import EXIT_CLOUD, EXIT_TAKEN_OVER, OutriderError

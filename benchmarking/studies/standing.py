@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarking.archive.stored import load, read_identity
 from benchmarking.controller.ending import Ending, Reason
-from benchmarking.controller.journal import has_records, latest_record
+from benchmarking.controller.sqlite_journal import has_records, latest_record
 from definitions.errors import UserError
 from definitions.schema import Budget
 

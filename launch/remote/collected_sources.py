@@ -12,7 +12,7 @@ from backends.object_store import ObjectStore
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.kept_source import keep_source, source_folder
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load
-from benchmarking.controller.journal import latest_records
+from benchmarking.controller.sqlite_journal import latest_records
 from benchmarking.remote.launch_record import LaunchRecord
 from definitions.errors import UserError
 from definitions.files import write_atomically

@@ -6,8 +6,8 @@ import contextlib
 import sys
 from pathlib import Path
 
-from benchmarking.controller.journal import latest_records
 from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.sqlite_journal import latest_records
 from definitions.errors import UserError
 
 _GOES_ON = frozenset({str(TrialStatus.WAITING), str(TrialStatus.INTERRUPTED)})

@@ -103,7 +103,7 @@ def _read_late_logs(stored: StoredExperiment) -> None:
     from benchmarking.archive.folder_lock import FolderInUseError, locked
     from benchmarking.archive.late_logs import read_late_logs
     from benchmarking.archive.stored import read_identity
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.controller.sqlite_journal import SqliteJournal
     from definitions.backend_registry import backend_names
 
     spec = stored.spec

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from benchmarking.archive.stored import load
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.results import write_results
 from benchmarking.status import Standing, StatusReader, forecast_text
 from benchmarking.studies.files import write_study

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.controller.journal import DiskFullError, SqliteJournal
+from benchmarking.controller.journal import DiskFullError
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.studies.files import write_study
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord
 from definitions.errors import OutriderError, UserError

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from definitions.errors import UserError
 from launch.cli import parse_run
 

@@ -13,7 +13,7 @@ from backends.base import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.tuner import Tuner
 from benchmarking.experiment import ExperimentResult, run_experiment
 from benchmarking.experiment_loop import make_tuner

@@ -9,10 +9,10 @@ from typing import Any
 from _tables import SPACE, Curves
 
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.method import Decision, Evaluation, Method, Suggestion
 from benchmarking.controller.method_adapter import MethodAdapter
 from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.controller.tuner import Tuner
 from benchmarking.methods.registry import build_method

@@ -54,7 +54,7 @@ def measure(side: str, trials: int) -> dict[str, Any]:
 def _ours(folder: Path, side: str, trials: int) -> dict[str, list[float]]:
     from _ours import run_local
 
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.controller.sqlite_journal import SqliteJournal
 
     result = run_local(folder, trials, WORKERS)
     if len(result.state.trials) != trials or result.state.succeeded != trials:

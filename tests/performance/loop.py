@@ -28,7 +28,7 @@ def ours(trials: int, reports: int, commits: bool = False, profile: bool = False
     """Run one experiment in this process; return its processor seconds."""
     from _ours import simulated_tuner
 
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.controller.sqlite_journal import SqliteJournal
 
     with temporary_folder() as folder:
         journal = SqliteJournal(folder / "journal.sqlite")

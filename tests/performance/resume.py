@@ -26,7 +26,7 @@ def make_journal(folder: Path, trials: int, reports: int) -> None:
     """Run a simulated experiment and leave its journal."""
     from _ours import simulated_tuner
 
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.controller.sqlite_journal import SqliteJournal
 
     journal = SqliteJournal(folder / "journal.sqlite")
     simulated_tuner(folder, journal, trials, reports).run()
@@ -37,7 +37,7 @@ def ours(folder: Path, trials: int, reports: int, profile: bool = False) -> tupl
     """Return wall and processor seconds of a resume."""
     from _ours import simulated_tuner
 
-    from benchmarking.controller.journal import SqliteJournal
+    from benchmarking.controller.sqlite_journal import SqliteJournal
 
     made: list[Any] = []
 

@@ -20,9 +20,9 @@ import _common
 from backends.events import Progressed, Started
 from backends.reports import ReportParser
 from benchmarking.controller.event_codec import event_record
-from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.recorder import Recorder
 from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.controller.state import ExperimentState
 from benchmarking.forecasting.running.outlook import outlook
 from benchmarking.forecasting.running.overrun import OverrunWatch

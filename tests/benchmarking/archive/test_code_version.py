@@ -6,7 +6,7 @@ import pytest
 
 from benchmarking.archive.code_version import check_code, code_version
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from definitions.errors import UserError
 from definitions.resolve import resolve
 from definitions.yaml_source import read_yaml

@@ -4,7 +4,7 @@ import os
 
 from benchmarking.archive.earlier_files import EarlierFiles, earlier_files
 from benchmarking.controller.disk_space import LeftFiles
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 
 
 def wrote(results, tag, at, *jobs, backend="local", benchmark="b"):

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarking.archive import folder as module
 from benchmarking.archive.folder import check_bills, discard_unstarted, prepare_folder
-from benchmarking.controller.journal import SqliteJournal, has_records
+from benchmarking.controller.sqlite_journal import SqliteJournal, has_records
 from benchmarking.methods.registry import experiment_spec
 from definitions.errors import UserError
 from definitions.resolve import resolve_python

@@ -10,7 +10,7 @@ import pytest
 
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import CsvTable
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.experiment import run_experiment
 from benchmarking.surroundings import Surroundings
 from launch.__main__ import main

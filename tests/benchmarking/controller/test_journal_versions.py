@@ -3,8 +3,8 @@
 import contextlib
 import sqlite3
 
-from benchmarking.controller.journal import SqliteJournal, latest_record, latest_records
 from benchmarking.controller.journal_versions import is_being_made
+from benchmarking.controller.sqlite_journal import SqliteJournal, latest_record, latest_records
 
 
 def test_a_journal_that_another_process_is_making_has_no_record_yet(tmp_path):

@@ -11,9 +11,9 @@ from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.controller.ending import Reason
-from benchmarking.controller.journal import SqliteJournal
 from benchmarking.controller.method import Decision, Method, Suggestion
 from benchmarking.controller.retry_policy import TrialStatus
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from definitions.schema import Budget
 from tests.benchmarking.experiments import FakeJobs, FakeTable, Killed, MemoryJournal, definition, statuses, tuner
 

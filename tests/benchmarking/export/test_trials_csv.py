@@ -2,7 +2,7 @@ import pytest
 
 from backends.failures import Cause
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.export.reports_csv import write_reports
 from benchmarking.export.trials_csv import trials_header, write_trials
 from definitions.configuration import configuration_id

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 
 from backends.simulated.backend import SimulatedBackend
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.experiment import run_experiment
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.journal_restoring import numbers_of, restore_journal

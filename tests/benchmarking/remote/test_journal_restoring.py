@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.layout import segment_key
 from benchmarking.remote.restored import NAME, read_restored
 from definitions.errors import UserError

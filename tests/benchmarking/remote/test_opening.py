@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.opening import open_journal
 from benchmarking.remote.restored import read_restored
 from benchmarking.remote.shipping import TakenOverError

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.restored import read_restored
 from benchmarking.remote.restoring import restore
 from benchmarking.remote.shipping import Shipper

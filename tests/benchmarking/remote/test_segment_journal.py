@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.controller.journal import ControllerSession, DiskFullError, SqliteJournal
+from benchmarking.controller.journal import ControllerSession, DiskFullError
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.segment_journal import SegmentJournal
 from benchmarking.remote.shipping import TakenOverError
 from tests.backends.memory_store import MemoryStore

@@ -7,7 +7,8 @@ import math
 import pytest
 
 from benchmarking.controller import journal_versions
-from benchmarking.controller.journal import ControllerSession, SqliteJournal
+from benchmarking.controller.journal import ControllerSession
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.segments import Segment, Writer, decoded, encoded, writer_of
 from definitions import strict_json
 from definitions.errors import UserError

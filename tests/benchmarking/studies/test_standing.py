@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.archive.stored import load
 from benchmarking.controller.ending import Ending, Reason
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.studies.standing import final_ending, spent_usd
 from definitions.errors import UserError
 from definitions.schema import Budget

@@ -5,7 +5,7 @@ import pytest
 
 from backends.tracked import RunStatus
 from benchmarking.archive.folder_lock import is_held, locked
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.tracking.catching_up import Telling
 from tests.benchmarking.experiments import MemoryJournal
 from tests.benchmarking.tracking.told import MemoryTracker, finished, prepared, run_into, spec_of

@@ -11,7 +11,8 @@ from typing import Any
 from backends.simulated.table import Run
 from backends.tracked import Change, KnownRun, Point, RunStatus, TrackedExperiment, Tracker, TrackerError
 from benchmarking.archive.identity import SCHEMA_VERSION, ExperimentSpec
-from benchmarking.controller.journal import Journal, SqliteJournal
+from benchmarking.controller.journal import Journal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.tracking.translation import Translation
 from definitions import strict_json
 from definitions.resolve import resolve_python

@@ -13,7 +13,7 @@ from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import prepare_folder
 from benchmarking.archive.kept_source import source_folder
 from benchmarking.archive.stored import load
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.methods.registry import experiment_spec
 from benchmarking.remote.launch_record import LaunchRecord, SentPackage
 from definitions.resolve import Resolved

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.remote.console import STUDY_MARK
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json
 from launch.remote.console import StudyConsole

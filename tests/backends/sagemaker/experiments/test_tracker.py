@@ -15,7 +15,7 @@ from backends.sagemaker.aws.iam_operations import CALLER
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.experiments.calls import PacedCalls
 from backends.sagemaker.experiments.tracker import SageMakerTracker
-from benchmarking.controller.journal import SqliteJournal
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from benchmarking.tracking.catching_up import FollowedExperiment, Telling
 from launch.__main__ import main
 from tests.backends.tag_bench import use

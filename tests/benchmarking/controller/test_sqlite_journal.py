@@ -9,15 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import benchmarking.controller.journal as journal_module
-from benchmarking.controller.journal import (
-    RESERVES,
-    ControllerSession,
-    DiskFullError,
-    Record,
-    SqliteJournal,
-    latest_records,
-)
+import benchmarking.controller.sqlite_journal as journal_module
+from benchmarking.controller.journal import ControllerSession, DiskFullError, Record
+from benchmarking.controller.sqlite_journal import RESERVES, SqliteJournal, latest_records
 from definitions.errors import UserError
 
 ROOT = Path(__file__).parents[3]
@@ -300,7 +294,8 @@ def test_the_latest_records_of_a_kind(path):
 
 FULL_DISK = """
 import pathlib, resource, sys
-from benchmarking.controller.journal import ControllerSession, SqliteJournal
+from benchmarking.controller.journal import ControllerSession
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from definitions.errors import UserError
 journal = SqliteJournal(pathlib.Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
