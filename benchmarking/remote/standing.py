@@ -52,6 +52,10 @@ class SeenJob:
         return f"{words}: {self.failure}" if self.failure else words
 
 
+class NoRunError(UserError):
+    """A store has nothing of a run."""
+
+
 JobStatus = Callable[[str], SeenJob]
 """Returns how the service shows a training job."""
 
@@ -128,12 +132,12 @@ def look_at(store: ObjectStore, now: float, job_status: JobStatus) -> SeenRun:
         job_status: asked once for each controller.
 
     Raises:
-        UserError: there is no such run.
+        NoRunError: there is no such run.
         OutriderError: the store refuses.
     """
     listed = {one.key: one for one in store.list()}
     if not listed or set(listed) == {STOP}:
-        raise UserError(f"{store.uri}: there is no run", "nothing is kept there", "check the tag, --bucket and --prefix")
+        raise NoRunError(f"{store.uri}: there is no run", "nothing is kept there", "check the tag, --bucket and --prefix")
     wanted = [key for key in listed if key in (STOP, layout.STUDY) or key.endswith(f"/{layout.LIVE}")]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         read = {key: there.body for key, there in zip(wanted, pool.map(store.get, wanted), strict=True) if there is not None}

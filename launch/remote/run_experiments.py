@@ -9,7 +9,8 @@ from typing import Any
 from backends.object_store import ObjectStore
 from benchmarking.archive.identity import prefix_of
 from benchmarking.archive.stored import read_identity
-from benchmarking.remote.layout import file_key, file_of
+from benchmarking.remote.layout import STUDY, experiment_key, file_key, file_of
+from benchmarking.studies.record import from_json
 from definitions import strict_json
 from definitions.errors import UserError
 
@@ -41,6 +42,25 @@ def experiments_in(tag: str, folders: Sequence[Path], stores: Sequence[ObjectSto
             if there is not None:
                 found[name] = prefix_of(strict_json.loads(there.body.decode()), tag)
     return found
+
+
+def planned_in(stores: Sequence[ObjectStore]) -> list[str]:
+    """Return the experiments that a launched study is to have, begun or not, each as its folder below the tag's.
+
+    Args:
+        stores: where its state is kept, or would be.
+
+    Raises:
+        OutriderError: S3 refuses, or study.json is damaged.
+    """
+    found: dict[str, None] = {}
+    for store in stores:
+        there = store.get(STUDY)
+        if there is not None:
+            study = from_json(there.body.decode(), f"{store.uri}/{STUDY}")
+            backend = study.flags.backend
+            found |= dict.fromkeys(experiment_key(one.benchmark, one.method, backend, one.number) for one in study.experiments)
+    return [*found]
 
 
 def _read(folder: Path) -> Mapping[str, Any] | None:

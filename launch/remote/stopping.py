@@ -61,7 +61,8 @@ class RunStopper:
         Args:
             wait: until all is gone, and no controller can start more.
             longest_s: most seconds to wait.
-            experiments: those that are to end, each as its folder below the tag's and the beginning of its jobs' names; None for all.
+            experiments: those that are to end, each as its folder below the tag's and the beginning of its jobs' names, empty
+                for one that has not begun; None for all.
 
         Raises:
             CloudError: AWS refuses to list the jobs, so that nothing is known of them; the mark is left.
@@ -72,7 +73,7 @@ class RunStopper:
         settle_s = KEPT_S + (_EMULATED_CREATION_S if emulated else _CREATION_S)
         if experiments is not None:
             settle_s = max(settle_s, _EMULATED_LOOK_S if emulated else _NEXT_LOOK_S)
-        prefixes = None if experiments is None else tuple(prefix for _, prefix in experiments)
+        prefixes = None if experiments is None else tuple(prefix for _, prefix in experiments if prefix)
         jobs = JobStopper(self._clients, self._tag, page_gap_s=0.0 if emulated else 1.0, prefixes=prefixes)
         result = jobs.stop(wait, longest_s, 0.2 if emulated else 5.0, self._say, settle_s)
         return Stopped(result, unmarked)

@@ -34,7 +34,15 @@ def main(arguments: Sequence[str]) -> int:
         raise UserError(f"--port {given.port}", "it is that of the page", "add --serve")
     where = None if given.serve else _elsewhere(given)
     if where is not None:
-        return _show_launched(given, where)
+        from benchmarking.archive.stored import experiments_of
+        from benchmarking.remote.standing import NoRunError
+
+        try:
+            return _show_launched(given, where)
+        except NoRunError:
+            # It was collected, and then cleaned: what there is of it is here.
+            if _is_named(given) or not experiments_of(given.results_dir / where):
+                raise
     from benchmarking.status import StatusReader
 
     reader = StatusReader()
@@ -53,11 +61,16 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _is_named(given: argparse.Namespace) -> bool:
+    """Return whether a flag says where in the cloud a run is."""
+    return bool(given.bucket or given.region or given.prefix is not None)
+
+
 def _elsewhere(given: argparse.Namespace) -> str | None:
     """Return the tag of the one run that is looked for in S3: one that was launched, or of which this machine knows nothing."""
     from launch.remote.run_places import may_be_elsewhere
 
-    named = bool(given.bucket or given.region or given.prefix is not None)
+    named = _is_named(given)
     if len(given.tag) != 1:
         if named:
             raise UserError("status with --bucket, --prefix or --region", "it is of one launched run", "name its tag")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +137,17 @@ def _places(given: Any, folders: Sequence[Path]) -> RunPlaces:
 def _experiments(given: Any, folders: Sequence[Path], places: RunPlaces) -> list[tuple[str, str]]:
     """Return the experiments that are meant, each with the beginning of its jobs' names; raises `UserError` where there is no such one."""
     from definitions.errors import UserError
-    from launch.remote.run_experiments import experiments_in
+    from launch.remote.run_experiments import experiments_in, planned_in
+
+    def meant(known: Mapping[str, str]) -> list[tuple[str, str]]:
+        return [(name, prefix) for name, prefix in known.items() if f"/{name}".endswith(f"/{given.experiment}")]
 
     known = experiments_in(given.tag, folders, places.stores)
-    found = [(name, prefix) for name, prefix in known.items() if f"/{name}".endswith(f"/{given.experiment}")]
+    found = meant(known)
+    if not found:
+        # Of what was collected so far it may be none, and one that has not begun has no jobs.
+        known = {**dict.fromkeys(planned_in(places.stores), ""), **experiments_in(given.tag, (), places.stores), **known}
+        found = meant(known)
     if not found:
         there = f"it has {', '.join(known)}" if known else "neither this machine nor S3 knows of one"
         raise UserError(f"stop {given.tag} --experiment {given.experiment}", there, "name one of them; give --bucket, if it is in another")

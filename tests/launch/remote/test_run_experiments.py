@@ -6,7 +6,8 @@ import json
 
 from benchmarking.archive.identity import prefix_of
 from benchmarking.archive.stored import SCHEMA_VERSION
-from launch.remote.run_experiments import experiments_in
+from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json
+from launch.remote.run_experiments import experiments_in, planned_in
 from tests.backends.memory_store import MemoryStore
 
 KNOWN = {"schema_version": SCHEMA_VERSION, "benchmark": "toy", "hash": "abc", "nonce": "n1", "backend": "sagemaker", "method": "RS"}
@@ -28,3 +29,11 @@ def test_what_s3_knows_counts_where_this_machine_knows_nothing(tmp_path):
     store.calls.clear()
     assert experiments_in("t", [folder], [store]) == {"toy/ASHA-sagemaker-0": prefix_of({**KNOWN, "nonce": "n3"}, "t")}
     assert not store.calls
+
+
+def test_what_a_study_is_to_have_is_known_before_it_begins():
+    store = MemoryStore()
+    assert planned_in([store]) == []
+    experiments = tuple(PlannedExperiment("toy", "RS", number, number, "h", hears_levels=False, repeats=1) for number in (0, 1))
+    store.put("study.json", as_json(StudyRecord(StudyFlags("sagemaker"), {}, experiments)).encode())
+    assert planned_in([MemoryStore(), store]) == ["toy/RS-sagemaker-0", "toy/RS-sagemaker-1"]

@@ -14,6 +14,7 @@ from benchmarking.remote.standing import SeenController, SeenExperiment, SeenRun
 from launch.__main__ import main
 from launch.remote.run_status import document, text
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
+from tests.benchmarking.archive.stored_folders import copied
 
 SAID = {
     "standing": "running",
@@ -70,3 +71,11 @@ def test_the_tag_alone_is_enough_and_none_is_said(monkeypatch, tmp_path, capsys)
         assert [(one["state"], one["job_status"]) for one in found["controllers"]] == [("running", "InProgress")]
         assert [(one["state"], one["best"]) for one in found["experiments"]] == [("running", 0.25)]
         assert main(["status", "t", "--prefix", "elsewhere"]) == 2
+        # One that was collected here, and whose state in S3 was deleted, is told by what is here.
+        copied(tmp_path, "repeated")
+        monkeypatch.setenv("OUTRIDER_RESULTS", str(tmp_path / "results"))
+        (tmp_path / "results" / "repeated" / "launch.json").write_text("{}")
+        capsys.readouterr()
+        assert main(["status", "repeated"]) == 0
+        assert capsys.readouterr().out.startswith("1 experiment")
+        assert main(["status", "repeated", "--region", "us-east-1"]) == 2

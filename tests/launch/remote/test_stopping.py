@@ -10,6 +10,7 @@ import pytest
 from backends.naming import controller_mark
 from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.stop_mark import left
+from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json
 from launch.__main__ import main
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 
@@ -145,3 +146,13 @@ def test_a_mark_that_cannot_be_left_is_said_and_told_by_the_exit_code(bench, cap
 def test_an_experiment_that_nobody_knows_is_refused_with_those_there_are(bench, capfd):
     assert main(["stop", "--tag", "t", "--experiment", "RS-sagemaker-7"]) == 2
     assert "neither this machine nor S3 knows of one" in capfd.readouterr().err
+
+
+def test_one_that_has_not_begun_is_marked_and_no_job_of_the_others_is_touched(bench, capfd):
+    experiments = tuple(PlannedExperiment("toy", "RS", number, number, "h", hears_levels=False, repeats=1) for number in (0, 1))
+    study = StudyRecord(StudyFlags("sagemaker"), {}, experiments)
+    store_of(bench).put("study.json", as_json(study).encode())
+    name = bench.job("t")
+    assert main(["stop", "--tag", "t", "--experiment", "RS-sagemaker-1"]) == 0
+    assert left(store_of(bench)).experiments == ("toy/RS-sagemaker-1",)
+    assert bench.status(name) == "InProgress"
