@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import json
 import os
 import shutil
 import subprocess
@@ -112,10 +113,10 @@ def pip(*words: str) -> None:
     subprocess.run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words], check=True)
 
 
-def run(command: list[Path | str], folder: Path) -> subprocess.CompletedProcess[str]:
+def run(command: list[Path | str], folder: Path, timeout_s: float = 100.0) -> subprocess.CompletedProcess[str]:
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environ |= {"OUTRIDER_LEASES": str(folder / "leases"), "OUTRIDER_CACHE": str(folder / "cache")}
-    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=timeout_s, check=False)
 
 
 def test_the_wheel_has_every_file_of_the_packages_and_nothing_else(wheel):
@@ -155,6 +156,23 @@ def test_a_run_from_anywhere(base, elsewhere):
 
 def test_an_emulated_run_from_anywhere(with_emulator, elsewhere):
     completes_two(with_emulator, elsewhere, "sagemaker", "--emulate")
+
+
+@pytest.mark.timeout(400)
+def test_a_study_launched_from_anywhere_runs_in_a_job_and_is_collected(with_emulator, elsewhere):
+    """The installed packages are what travels: the job gets its Outrider from this wheel, and from nowhere else."""
+    words = ["--benchmark", "toy.yaml", "--backend", "sagemaker", "--emulate", "--experiment_tag", "cloud"]
+    done = run([with_emulator, "launch", *words, "--num_seeds", "2"], elsewhere, timeout_s=300)
+    assert done.returncode == 0, done.stderr
+    assert "spent so far: controllers $" in done.stdout
+    for seed in (0, 1):
+        rows = (elsewhere / f"results/cloud/toy/RS-sagemaker-{seed}/trials.csv").read_text(encoding="utf-8").splitlines()
+        assert [",completed," in row for row in rows[1:]] == [True, True]
+    sent = json.loads((elsewhere / "results/cloud/launch.json").read_text(encoding="utf-8"))["code"]["hash"]
+    assert f", as {sent}" in done.stderr
+    # A checkout of the same content sends the same.
+    shown = run([sys.executable, ROOT / "hpo_main.py", "--remote", "--dry_run", *words[:-1], "again"], elsewhere)
+    assert f"(code {sent})" in shown.stdout, shown.stderr
 
 
 OWN = ("launch", "definitions", "backends/__init__", "benchmarking/__init__", "report", "yaml", "numpy", "rich/__init__")

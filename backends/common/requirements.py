@@ -29,6 +29,10 @@ def _is_satisfied(text: str) -> bool:
         if all(letter.isalnum() or letter in "._-" for letter in text):
             metadata.version(text)
             return True
+        # Pins are told without a package that reads versions, which not every environment has.
+        name, _, version = text.partition("==")
+        if version and all(letter.isalnum() or letter in "._-" for letter in name + version) and metadata.version(name) == version:
+            return True
         try:
             from packaging.requirements import Requirement
         except ImportError:

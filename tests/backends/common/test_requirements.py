@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -14,3 +15,12 @@ def test_as_a_program_it_names_what_is_missing(tmp_path):
     assert (done.returncode, done.stdout) == (1, "no-such-package-of-ours==1\n")
     file.write_text("\ufeffpip\n")  # as editors on Windows begin a file, which pip passes over too
     assert subprocess.run([sys.executable, requirements.__file__, str(file)]).returncode == 0
+
+
+def test_a_pin_is_told_where_nothing_is_installed_that_reads_versions(monkeypatch):
+    for name in ("packaging", "packaging.requirements", "pip", "pip._vendor.packaging.requirements"):
+        monkeypatch.setitem(sys.modules, name, None)
+    there = metadata.version("numpy")
+    assert requirements.unsatisfied([f"numpy=={there}", "numpy"]) == []
+    for other in (f"numpy=={there}.1", "numpy==1.*", f"numpy>={there}", "no-such-package-of-ours==1"):
+        assert requirements.unsatisfied([other]) == [other]
