@@ -83,7 +83,8 @@ class Finished:
         jobs: names of all trials' jobs that the service ever had, in no order.
         running: names of jobs that are not over, controllers included.
         spent_usd: of all trials, by the journals.
-        billed_usd: of all trials' jobs, by the emulator; `controllers_usd`: of controllers, by the emulator.
+        billed_usd: of all trials' jobs and of instances kept after them, by the emulator.
+        controllers_usd: of controllers, likewise.
     """
 
     trials: Mapping[str, Mapping[int, tuple[str, str, int]]]
@@ -146,6 +147,16 @@ class LaunchLab:
 
     def __exit__(self, *error: Any) -> None:
         self._emulator.__exit__(None, None, None)
+
+    def same_bill(self, tag: str, found: Finished) -> None:
+        """Assert that what is said of a run's cost, apart and together, is what the emulator bills for it."""
+        assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+        done = self.outrider("status", tag, "--bucket", BUCKET, "--format", "json", "--results_dir", str(self.folder / "none"))
+        assert done.returncode == 0, done.stderr
+        bill = json.loads(done.stdout)["bill"]
+        assert (bill["unknown"], bill["not_billed_usd"]) == (0, 0.0)
+        assert bill["controllers_usd"] == pytest.approx(found.controllers_usd, abs=1e-9)
+        assert bill["total_usd"] == pytest.approx(found.billed_usd + found.controllers_usd, abs=1e-9)
 
     def signs_apart(self) -> None:
         """From now on sign what this machine asks with temporary credentials, so that calls from within jobs can be told from it."""
@@ -330,6 +341,8 @@ class LaunchLab:
         spent_usd = 0.0
         for path in sorted(folder.glob("*/*/experiment.json")):
             stored = load(path.parent)
+            if not stored.is_started:
+                continue  # what it is was kept, and it was stopped before its first record
             with stored.journal() as journal:
                 state = stored.state(journal)
             spent_usd += state.spent_usd
@@ -350,7 +363,7 @@ class LaunchLab:
 
 
 def _bill_usd(job: Mapping[str, Any]) -> float:
-    resources = job["ResourceConfig"]
+    resources, kept = job["ResourceConfig"], job.get("WarmPoolStatus", {}).get("ResourceRetainedBillableTimeInSeconds", 0)
     price = price_of(resources["InstanceType"], "us-east-1")
     assert price is not None
-    return float(job.get("BillableTimeInSeconds", 0) * resources["InstanceCount"] * price.usd_per_hour / 3600)
+    return float((job.get("BillableTimeInSeconds", 0) + kept) * resources["InstanceCount"] * price.usd_per_hour / 3600)

@@ -41,4 +41,4 @@ def test_it_is_said_once_and_a_resume_goes_on_when_it_is_allowed(tmp_path: Path,
         lab.await_end()
         found = lab.finished(TAG)
         assert [one[1] for trials in found.trials.values() for one in trials.values()] == ["completed"] * 12
-        assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+        lab.same_bill(TAG, found)

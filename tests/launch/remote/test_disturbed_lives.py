@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from benchmarking.remote.controller_word import ControllerState
 from tests.launch.remote.launch_lab import Finished, LaunchLab, soak
 
@@ -27,7 +28,7 @@ def check(lab: LaunchLab, found: Finished, expected: dict[str, dict[int, str]]) 
     outcomes = {one[1:] for trials in found.trials.values() for one in trials.values()}
     assert outcomes == {("completed", 1)}, found.trials
     assert len(found.jobs) == sum(len(trials) for trials in expected.values())
-    assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+    lab.same_bill(TAG, found)
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +125,17 @@ def test_frozen_until_its_successor_is_at_work_and_woken_then(tmp_path: Path, un
         check(lab, lab.finished(TAG), undisturbed)
         assert "another controller is at work" in lab.log(first)
         assert lab.word(TAG).generation == 2
+
+
+def test_kept_instances_are_in_the_bill_of_a_study_whose_controller_was_killed(tmp_path: Path) -> None:
+    quotas = {WARM_POOL_QUOTA.format("*"): 4, SPOT_QUOTA.format("*"): 9, TRAINING_QUOTA.format("*"): 99}
+    with LaunchLab(tmp_path, quotas=quotas) as lab:
+        lab.launch(TAG, "--remote_restarts", "30", "--n_workers", "1", backend="warm_pool", methods=("RS",), seeds=2)
+        killed(lab, 1, 1)
+        lab.await_end()
+        lab.same_bill(TAG, lab.finished(TAG))
+        kept = [lab.described(name).get("WarmPoolStatus", {}) for name in lab.jobs() if name not in lab.controllers()]
+        assert sum(one.get("ResourceRetainedBillableTimeInSeconds", 0) for one in kept) > 0
 
 
 DIGITS = ("--max_num_trials", "3", "--n_workers", "2", "--remote_bucket", "bench", "--set", "fidelity.full=3", "sagemaker.bucket=bench")

@@ -35,7 +35,7 @@ def check(lab: LaunchLab) -> None:
     assert len(found.trials) == 4
     assert [one[1] for trials in found.trials.values() for one in trials.values()] == ["completed"] * 12
     assert len(found.jobs) == 12  # an attempt that was refused is no job
-    assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+    lab.same_bill(TAG, found)
 
 
 @soak
@@ -118,7 +118,7 @@ def test_stopped_by_hand_twice_its_trials_are_stopped_and_none_follows_until_som
         found = lab.finished(TAG)
         assert {one[1] for trials in found.trials.values() for one in trials.values()} == {"completed"}
         assert sum(map(len, found.trials.values())) == 12
-        assert found.spent_usd == pytest.approx(found.billed_usd, abs=1e-9)
+        lab.same_bill(TAG, found)
 
 
 @soak
