@@ -71,7 +71,7 @@ class PointGroup:
         x, y: (n,) where they are.
         x_low, x_high, y_low, y_high: (n,) ends of their intervals, None where one has none; empty where none has.
         texts: (n,) what each is, for people; or empty.
-        kind: what they stand for where that decides how they look: `result`, `stopped`, `paused`, `aggregate`, `front`.
+        kind: what they stand for where that decides how they look: `result`, `stopped`, `paused`, `aggregate`, `front`, `beaten`.
     """
 
     name: str

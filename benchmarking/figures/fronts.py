@@ -23,6 +23,8 @@ from benchmarking.report.text import shown
 from definitions.schema import Mode
 
 MOST_PANELS = 8
+_AROUND = 0.15
+"""Room around the points of a front, as a part of what lies between them."""
 MOST_OBJECTIVES = 3
 UNITS = {"cost_usd": "USD", "duration_s": "s", "billable_s": "s", "cpu_s": "s", "peak_rss_bytes": "bytes"}
 """Units of the objectives that Outrider measures itself."""
@@ -68,6 +70,8 @@ def pareto_figure(experiments: Sequence[DetailedExperiment], question: Compariso
         notes.append("No benchmark has several objectives.")
     elif sure:
         notes.append("Probability of being on the front: bootstrap over repeats.")
+    if any(axis.shown is not None for panel in panels for axis in (panel.x, panel.y)):
+        notes.append("Intervals that go far beyond all points are cut off at the edge.")
     if len(panels) > MOST_PANELS:
         notes.append(f"The first {MOST_PANELS} of {len(panels)} panels.")
     return Figure("pareto", "Pareto front: not beaten in every objective", tuple(panels[:MOST_PANELS]), tuple(notes), changed(short))
@@ -79,7 +83,7 @@ def _front_panel(
     groups = []
     for kind, chosen in (
         ("front", [pair for pair in known if pair[1].on_front]),
-        ("result", [pair for pair in known if not pair[1].on_front]),
+        ("beaten", [pair for pair in known if not pair[1].on_front]),
     ):
         if not chosen:
             continue
@@ -107,8 +111,24 @@ def _front_panel(
     two = {x: objectives[x], y: objectives[y]}
     stairs = sorted((means[index][x], means[index][y]) for index in pareto_front(means, two))
     curve = Curve("front", tuple(a for a, _ in stairs), tuple(b for _, b in stairs), step=True)
-    axes = [PlotAxis(short[name], UNITS.get(name, ""), better=objectives[name]) for name in (x, y)]
+    axes = [
+        PlotAxis(short[name], UNITS.get(name, ""), better=objectives[name], shown=_room([one for _, one in known], name)) for name in (x, y)
+    ]
     return PointPanel(title, axes[0], axes[1], tuple(groups), (curve,))
+
+
+def _room(found: Sequence[FrontPoint], name: str) -> tuple[float, float] | None:
+    """Return from where to where an objective is drawn: all points with some room; None where all intervals lie within that, too.
+
+    The interval of two repeats may be a hundred times as wide as all points together, which would then be one.
+    """
+    values = [one.values[name] for one in found]
+    low, high = min(values), max(values)
+    room = _AROUND * (high - low)
+    ends = [end for one in found if (interval := one.intervals[name]) is not None for end in (interval.low, interval.high)]
+    if not room or all(low - room <= end <= high + room for end in ends):
+        return None
+    return low - room, high + room
 
 
 def _lows(ends: _Intervals) -> tuple[float | None, ...]:

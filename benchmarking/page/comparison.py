@@ -31,8 +31,8 @@ _LABELS = {
     "reached": "reached the target",
     "seconds_to_target": "time to target (s)",
     "iqm": "score (iqm)",
-    "iqm_of_baseline": "score of the baseline",
-    "better_than_baseline": "chance to beat the baseline",
+    "iqm_of_baseline": "baseline's score",
+    "better_than_baseline": "chance to win",
 }
 _MEANINGS = {
     "value": "what the seeds came to at the budget, with an interval for their mean in brackets",

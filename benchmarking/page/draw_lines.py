@@ -91,7 +91,9 @@ def _points(group: PointGroup, x: PlotAxis, y: PlotAxis, known: Mapping[str, Tra
     name = group.group or group.name
     look = known[name]
     alone = group.kind == "aggregate"
-    bars = {"error_x": _bars(group.x, group.x_low, group.x_high), "error_y": _bars(group.y, group.y_low, group.y_high)}
+    # What is beaten stands behind the front, and there are many of it.
+    width = 0.6 if group.kind == "beaten" else 1.8
+    bars = {"error_x": _bars(group.x, group.x_low, group.x_high, width), "error_y": _bars(group.y, group.y_low, group.y_high, width)}
     return {
         "type": "scatter",
         "mode": "markers",
@@ -121,13 +123,13 @@ def _places(places: Sequence[Place], axis: PlotAxis, *, aside: bool) -> list[flo
     return [numbers[str(place)] + offset for place, offset in zip(places, offsets, strict=True)]
 
 
-def _bars(places: Sequence[Place], low: Sequence[float | None], high: Sequence[float | None]) -> dict[str, Any] | None:
-    """Return error bars around numbers; None where there are none."""
+def _bars(places: Sequence[Place], low: Sequence[float | None], high: Sequence[float | None], thickness: float) -> dict[str, Any] | None:
+    """Return error bars around numbers, so many pixels thick; None where there are none."""
     if not any(end is not None for end in (*low, *high)):
         return None
     below = [float(place) - end if end is not None else 0.0 for place, end in zip(places, low or [None] * len(places), strict=True)]
     above = [end - float(place) if end is not None else 0.0 for place, end in zip(places, high or [None] * len(places), strict=True)]
-    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": 1.8, "width": 5}
+    return {"type": "data", "symmetric": False, "array": above, "arrayminus": below, "thickness": thickness, "width": 5}
 
 
 def _once_in_the_legend(traces: Sequence[dict[str, Any]]) -> None:

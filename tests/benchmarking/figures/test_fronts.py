@@ -27,7 +27,7 @@ def test_the_front_are_those_that_none_beats_in_both_and_its_staircase_joins_the
     assert (panel.x.title, panel.x.better, panel.y.title, panel.y.better) == ("loss", "min", "acc", "max")
     assert [(group.name, group.kind, group.x, group.y) for group in panel.points] == [
         ("on the front", "front", (1.0, 2.0), (0.5, 0.9)),
-        ("beaten", "result", (3.0, 1.5), (0.4, 0.5)),
+        ("beaten", "beaten", (3.0, 1.5), (0.4, 0.5)),
     ]
     assert [(curve.x, curve.y, curve.step) for curve in panel.curves] == [((1.0, 2.0), (0.5, 0.9), True)]
     assert panel.points[0].texts[0] == "RS seed 0, configuration 0: loss 1.000, acc 0.5000; measured 1 times"
@@ -53,6 +53,17 @@ def test_repeats_give_intervals_and_a_probability():
     # A study that was looked at and then extended has wider ones.
     again = pareto_figure([experiment(repeats)], replace(QUESTION, looks=1)).panels[0].points[0]
     assert again.x_low[0] == mean_interval([1.0, 1.2, 1.1], 1 - 0.05 / 6).low
+
+
+def test_intervals_that_are_far_wider_than_all_points_do_not_make_one_of_them():
+    pairs = [(0, 1.0, 0.5), (0, 1.4, 0.5), (1, 2.0, 0.4), (1, 2.0, 0.41)]
+    repeats = [trial(n, {"x": 0.1 * at}, {"loss": loss, "acc": acc}, evaluation=at) for n, (at, loss, acc) in enumerate(pairs)]
+    figure = pareto_figure([experiment(repeats)], QUESTION)
+    (panel,) = figure.panels
+    # Of two repeats the interval is 12.7 standard errors each way: from -1.3 to 3.7.
+    assert panel.points[0].x_low[0] == pytest.approx(1.2 - 12.706 * 0.2, abs=1e-3)
+    assert panel.x.shown == (pytest.approx(1.2 - 0.15 * 0.8), pytest.approx(2.0 + 0.15 * 0.8))
+    assert figure.notes[-1] == "Intervals that go far beyond all points are cut off at the edge."
 
 
 def test_what_lacks_an_objective_is_on_no_front_and_counted():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarking.figures.data import Curve, LinePanel, PlotAxis, PointGroup, PointPanel
@@ -54,6 +56,8 @@ def test_points_among_numbers_have_intervals_both_ways_and_a_legend():
     assert (trace["error_x"]["arrayminus"], trace["error_x"]["array"]) == ([0.5, 0.0], [1.0, 0.0])
     assert (trace["error_y"]["arrayminus"], trace["error_y"]["array"]) == ([0.5, 1.0], [0.5, 2.0])
     assert (trace["x"], trace["marker"]["symbol"], layout["showlegend"]) == ([1.0, 2.0], "star", True)
+    (behind,), _ = draw_points(PointPanel("p", X, Y, (replace(group, kind="beaten"),)), KNOWN)
+    assert behind["error_x"]["thickness"] < trace["error_x"]["thickness"]
 
 
 def test_points_without_intervals_have_no_bars():
