@@ -24,13 +24,13 @@ class CallEnd:
     Args:
         kind: of error; empty for a right answer.
         at_s: monotonic seconds.
-        is_cold: whether the model had to be loaded for it; `load_s`: for how long.
+        is_cold: whether the model had to be loaded for it, None where the endpoint does not say; `load_s`: for how long.
         text: of an answer that is an error, its beginning; for people.
     """
 
     kind: str
     at_s: float
-    is_cold: bool = False
+    is_cold: bool | None = None
     load_s: float = 0.0
     text: str = field(default="", compare=False)
 
@@ -161,7 +161,7 @@ class Caller:
             return
         wrong = call.check.problem(answer)
         headers = answer.headers
-        is_cold = headers.get(COLD_HEADER) == "1"
+        is_cold = None if COLD_HEADER not in headers else headers[COLD_HEADER] == "1"
         load_s = _seconds(headers.get(LOAD_HEADER)) if is_cold else 0.0
         call.end(CallEnd(wrong, at_s, is_cold, load_s, answer.body[:300].decode("utf-8", "replace") if wrong else ""))
 

@@ -29,8 +29,8 @@ def figures_of(tally: LoadTally, seconds: float) -> dict[str, Any]:
     ended = tally.answered + tally.failed
     if ended:
         found["error_share"] = tally.failed / ended
-    if tally.answered:
-        found["cold_share"] = cold.n / tally.answered
+    if tally.answered > tally.untold:  # a service that does not say which answers were cold leaves no share
+        found["cold_share"] = cold.n / (tally.answered - tally.untold)
     if cold.n:
         found |= {f"cold_p{percentile}_ms": _ms(cold.quantile_s(percentile / 100)) for percentile in PERCENTILES}
         found["load_p50_ms"] = _ms(tally.load.quantile_s(0.5))

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class TargetCall:
-    """One call of a copy: `problem` is the kind of its error, empty for none; whether it was cold; seconds that it took."""
+    """One call of a copy.
+
+    Args:
+        problem: the kind of its error, empty for none.
+        is_cold: whether the copy was loaded for it; None where the endpoint does not say.
+        seconds: that it took.
+    """
 
     problem: str
-    is_cold: bool
+    is_cold: bool | None
     seconds: float
 
+
+_OF_FIRST, _OF_FASTEST = 0.5, 3.0
 
 CallTarget = Callable[[int], Awaitable[TargetCall]]
 
@@ -26,12 +35,17 @@ class ResidencySearch:
         copies: how many there are.
         call: calls one, by its number.
         cold_s: seconds of every call that loaded a copy; `why`: what the smallest number that does not fit failed by.
+        is_guessed: whether an endpoint that does not say which answers were cold had that told by their time: a call loads a copy that
+            takes more than half as long as the copy's first one, and three times as long as the fastest of all.
     """
 
     copies: int
     call: CallTarget
     cold_s: list[float] = field(default_factory=list)
     why: str = ""
+    is_guessed: bool = False
+    first_s: dict[int, float] = field(default_factory=dict)
+    fastest_s: float = math.inf
 
     async def run(self) -> int:
         """Return the largest number of copies that stay loaded together; `copies` where all do."""
@@ -66,9 +80,18 @@ class ResidencySearch:
                 if ended.problem:
                     self.why = f"copy {target + 1} of {number} ended as {ended.problem}"
                     return False
-                if ended.is_cold:
+                if self._is_cold(target, ended):
                     self.cold_s.append(ended.seconds)
                     if round_:
                         self.why = f"copy {target + 1} of {number} had been unloaded when it was called again"
                         return False
         return True
+
+    def _is_cold(self, target: int, ended: TargetCall) -> bool:
+        is_first = target not in self.first_s
+        first_s = self.first_s.setdefault(target, ended.seconds)
+        self.fastest_s = min(self.fastest_s, ended.seconds)
+        if ended.is_cold is not None:
+            return ended.is_cold
+        self.is_guessed = True
+        return is_first or (ended.seconds > _OF_FIRST * first_s and ended.seconds > _OF_FASTEST * self.fastest_s)

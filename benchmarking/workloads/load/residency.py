@@ -28,6 +28,8 @@ async def residency_figures(
     """
     after = await status.read()
     found: dict[str, Any] = {"max_models": number, "copies": search.copies, "all_copies_fit": number == search.copies}
+    if search.is_guessed:
+        found["residency"] = "told by the time that calls took"
     if search.why:
         found["why"] = search.why
     if search.cold_s:
@@ -59,7 +61,7 @@ async def _leak(
         ended = await call((number + turn) % copies)
         if ended.problem:
             return {"cycles": loads, "why": f"load {turn + 1} of {cycles} ended as {ended.problem}"}
-        loads += ended.is_cold
+        loads += bool(ended.is_cold)
     after = await status.read()
     if after is None or not _known(before, "memory_bytes") or not _known(after, "memory_bytes") or not loads:
         return {"cycles": loads}

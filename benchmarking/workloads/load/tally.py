@@ -45,6 +45,7 @@ class LoadTally:
         self.blocks: dict[int, list[int]] = {}
         self.windows: dict[int, TallyWindow] = {}
         self.sent = 0
+        self.untold = 0
 
     def sends(self, block: int, lag_s: float) -> None:
         """Count a request that is sent.
@@ -65,7 +66,7 @@ class LoadTally:
         self._settle(block, len(LEVELS))
 
     def answers(
-        self, block: int, second: int, latency_s: float, service_s: float, *, is_cold: bool = False, is_settled: bool = False
+        self, block: int, second: int, latency_s: float, service_s: float, *, is_cold: bool | None = None, is_settled: bool = False
     ) -> None:
         """Count a right answer.
 
@@ -74,10 +75,11 @@ class LoadTally:
             second: of the load in which the answer came.
             latency_s: from the intended start.
             service_s: from sending.
-            is_cold: whether a model was loaded for it.
+            is_cold: whether a model was loaded for it; None where that is not known: then it counts as warm.
             is_settled: whether it was counted as over the limit before.
         """
         kind = COLD if is_cold else WARM
+        self.untold += is_cold is None
         self.latency[kind].add(latency_s)
         self.service[kind].add(service_s)
         self._window(second).latency.add(latency_s)
@@ -145,6 +147,7 @@ class LoadTally:
         self.errors.update(other.errors)
         self.texts = {**other.texts, **self.texts}
         self.sent += other.sent
+        self.untold += other.untold
         self.failure_s = max(self.failure_s, other.failure_s)
         for block, counts in other.blocks.items():
             mine = self.blocks.setdefault(block, [0] * len(counts))
@@ -162,6 +165,7 @@ class LoadTally:
             "limit_s": self.limit_s,
             "failure_s": self.failure_s,
             "sent": self.sent,
+            "untold": self.untold,
             "errors": dict(sorted(self.errors.items())),
             "texts": dict(sorted(self.texts.items())),
             "latency": {kind: held.as_dict() for kind, held in self.latency.items()},
@@ -176,7 +180,7 @@ class LoadTally:
     def from_dict(cls, held: Mapping[str, Any]) -> LoadTally:
         """Return the counts that `as_dict` gave."""
         made = cls(float(held["limit_s"]), float(held["failure_s"]))
-        made.sent = int(held["sent"])
+        made.sent, made.untold = int(held["sent"]), int(held["untold"])
         made.errors, made.texts = Counter(held["errors"]), dict(held["texts"])
         for kind in (WARM, COLD):
             made.latency[kind] = LatencyHistogram.from_dict(held["latency"][kind])

@@ -56,7 +56,7 @@ async def warm_up(caller: Caller, targets: int, limit_s: float, name: Callable[[
         while payload < caller.payloads:
             how, _ = await one_call(caller, target, payload)
             calls += 1
-            cold += how.is_cold
+            cold += bool(how.is_cold)
             if not how.kind:
                 payload += 1
             elif how.kind in _TRY_AGAIN and time.monotonic() < until_s:

@@ -9,8 +9,8 @@ from benchmarking.workloads.load.max_models import ResidencySearch, TargetCall
 class Lru:
     """A server that has room for some copies; the least recently used one goes."""
 
-    def __init__(self, room, breaks_at=None):
-        self.room, self.loaded, self.breaks_at, self.calls = room, OrderedDict(), breaks_at, 0
+    def __init__(self, room, breaks_at=None, tells=True):
+        self.room, self.loaded, self.breaks_at, self.calls, self.tells = room, OrderedDict(), breaks_at, 0, tells
 
     async def call(self, target):
         self.calls += 1
@@ -21,7 +21,7 @@ class Lru:
         self.loaded.move_to_end(target)
         while len(self.loaded) > self.room:
             self.loaded.popitem(last=False)
-        return TargetCall("", is_cold, 0.5 if is_cold else 0.01)
+        return TargetCall("", is_cold if self.tells else None, 0.5 if is_cold else 0.01)
 
 
 def found(server, copies):
@@ -51,3 +51,11 @@ def test_a_load_that_is_refused_is_the_end_too():
 
 def test_one_that_does_not_load_at_all_is_none():
     assert found(Lru(100, breaks_at=0), 8)[0] == 0
+
+
+@pytest.mark.parametrize("room", [1, 3, 8, 30])
+def test_an_endpoint_that_does_not_say_what_was_cold_is_told_by_its_times(room):
+    number, search = found(Lru(room, tells=False), 32)
+    assert number == room
+    assert search.is_guessed
+    assert not found(Lru(room), 32)[1].is_guessed

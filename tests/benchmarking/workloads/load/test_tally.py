@@ -89,3 +89,13 @@ def test_shares_merge_exactly():
         merged.merge(LoadTally.from_dict(json.loads(json.dumps(part.as_dict()))))
     assert merged.as_dict() == whole.as_dict()
     assert sum(window.errors for window in merged.windows.values()) == 1
+
+
+def test_where_nobody_says_what_was_cold_there_is_no_share():
+    made = LoadTally(0.1, 5.0)
+    made.sends(0, 0.0)
+    made.answers(0, 0, 0.01, 0.01)
+    assert "cold_share" not in figures_of(made, 1.0)
+    made.sends(0, 0.0)
+    made.answers(0, 0, 0.01, 0.01, is_cold=False)
+    assert figures_of(made, 1.0)["cold_share"] == 0.0
