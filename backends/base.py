@@ -341,8 +341,8 @@ class Backend(abc.ABC):
             given_up: says whether it is wanted no more; looked at after `wake` too.
         """
 
-    def idle(self, instance_type: str, instance_count: int) -> int:
-        """Return how many sets of instances wait warm for a job that asks for these, beyond those that submitted jobs will get."""
+    def idle(self, instance_type: str, instance_count: int, key: str = "") -> int:
+        """Return how many sets of instances wait warm for a job that asks for these (`key`: its deployment's), but for submitted jobs."""
         return 0
 
     def storage(self) -> Storage | None:

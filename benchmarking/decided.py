@@ -61,7 +61,7 @@ def decided(
             backend.capabilities.real_money,
             _disk(spec, described, n_workers, trials),
             (
-                *described.remarks(block, types, backend.region, environ),
+                *(described.remarks if definition.endpoint is None else described.endpoint_remarks)(block, types, backend.region, environ),
                 *what_travels(definition, described, whole=False),
                 *_interpreter(definition, described),
                 *_start(spec, described),

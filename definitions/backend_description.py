@@ -191,6 +191,10 @@ class BackendDescription(Generic[Block]):
         """
         yield from ()
 
+    def endpoint_remarks(self, block: Block, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield in place of `remarks` what is decided where models are served by endpoints; arguments as there."""
+        yield from self.remarks(block, instance_types, region, environ)
+
     def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
         """Return what an instance type of its own has, or None where that is not known.
 
@@ -227,6 +231,10 @@ class BackendDescription(Generic[Block]):
 
     def billed_beside_s(self, block: Block) -> float:
         """Return the seconds beside a job's own run that a worst case allows it to be billed for, e.g. for downloads."""
+        return 0.0
+
+    def deletion_s(self, block: Block) -> float:
+        """Return the seconds that a worst case allows an endpoint to be billed for once its job's script has ended."""
         return 0.0
 
     def fallback_instance_types(self, block: Block) -> tuple[str, ...]:

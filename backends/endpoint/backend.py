@@ -32,6 +32,8 @@ from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
+from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted, watch_of, words
+from backends.stop_mark import StopMark
 from backends.storage import Storage
 from definitions.schema import BenchmarkDefinition
 
@@ -40,6 +42,7 @@ logger = logging.getLogger(__name__)
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 900.0
 _CLEAR_S = 10.0
+_MARK_S, _EMULATED_MARK_S = 20.0, 4.0
 
 
 class EndpointBackend(Backend):
@@ -55,6 +58,7 @@ class EndpointBackend(Backend):
         environ: the controller's environment.
         rng: of the jitter.
         every_s: seconds between two listings while endpoints come or go; while scripts run it is four times as long.
+        watch: knows whether somebody asked from elsewhere that the experiment ends; None where nobody can.
     """
 
     block = "sagemaker"
@@ -71,8 +75,9 @@ class EndpointBackend(Backend):
         *,
         rng: random.Random | None = None,
         every_s: float | None = None,
+        watch: StopWatch | None = None,
     ) -> None:
-        self.capabilities = endpoint_capabilities(clients.emulated)
+        self.capabilities = replace(endpoint_capabilities(clients.emulated), warm_pools=self.keep_s(definition) > 0)
         self.options, self.region, self.checkpoints = options, options.region, local.checkpoints
         self._definition, self._clients, self._folder, self._local = definition, clients, folder, local
         self._environ = dict(environ)
@@ -82,9 +87,10 @@ class EndpointBackend(Backend):
         rng = rng or random.Random()
         self._calls = CallQueue(self.now, RateLimiter(rng), rng, self._note, clients.renew, answered=local.wake)
         block = definition.block(self.block, SageMakerBlock)
+        self._watch, self._mark_at = watch, -math.inf
         self._store = PackageStore(clients, options, block.bucket is None)
-        self._asked = EndpointCalls(clients, self._calls, options, block.image is not None, self._store, self._note)
-        self._course = JobCourse(self._asked, self, self._events.append, self.now)
+        self._asked = EndpointCalls(clients, self._calls, options, block.image is not None, self._store, self._note, watch)
+        self._course = JobCourse(self._asked, self, self._events.append, self.now, self.keep_s(definition))
         self._poller = EndpointPoller(prefix, clients, self._calls, self._course.seen)
         self._adopter = EndpointAdopter(self._course, self._asked, self._poller, prefix)
         self._quotas_of = quotas_of(clients, leases_folder(environ))
@@ -102,7 +108,28 @@ class EndpointBackend(Backend):
         # Its jobs are scripts alone: what they call is elsewhere.
         scripts = replace(context, definition=context.definition.model_copy(update={"endpoint": None}))
         local = LocalBackend.create(scripts)
-        return cls(context.definition, options, clients, context.prefix, context.folder, local, context.environ)
+        watch = watch_of(options.run_uri, "/".join(context.folder.parts[-2:]), clients, leases_folder(context.environ))
+        return cls(context.definition, options, clients, context.prefix, context.folder, local, context.environ, watch=watch)
+
+    @classmethod
+    def lift_stop(cls, definition: BenchmarkDefinition, tag: str, environ: Mapping[str, str]) -> str:
+        """Take the mark of a run away, and return what it said."""
+        clients = Clients(definition.block(cls.block, SageMakerBlock).region, environ)
+        return lifted(lambda: options_of(definition, cls.block, tag, clients, environ, create_bucket=False).run_uri, clients)
+
+    @classmethod
+    def keep_s(cls, definition: BenchmarkDefinition) -> float:
+        """Return the seconds that an endpoint is kept for the next job of its deployment; 0 for not at all."""
+        del definition
+        return 0.0
+
+    def idle(self, instance_type: str, instance_count: int, key: str = "") -> int:
+        """Return how many endpoints wait for a job on such instances, of a deployment where its key is given."""
+        return self._course.keeper.idle(instance_type, instance_count, key)
+
+    def release(self) -> None:
+        """Give up all endpoints that are kept, as no further job will come."""
+        self._course.keeper.release()
 
     def now(self) -> float:
         """Return UTC seconds since the epoch by this machine."""
@@ -201,6 +228,7 @@ class EndpointBackend(Backend):
         if self._is_closed:
             return []
         self._closing = True
+        self.release()
         for job in [*self._course.jobs.values()]:
             self._course.stop(job, Cause.INTERRUPTED)
         end = self.now() + (_CLOSE_WAIT_S if grace_s is None else max(grace_s, _CLEAR_S))
@@ -266,9 +294,31 @@ class EndpointBackend(Backend):
     def _plan(self) -> None:
         if self._looks():
             self._poller.plan(self.now(), self._listing_s())
+        self._course.keeper.plan(self.now())
+        self._look_for_mark()
+
+    def _look_for_mark(self) -> None:
+        """Read now and then, while jobs are open, whether somebody asked from elsewhere for the end of all of them."""
+        watch, now = self._watch, self.now()
+        if watch is None or not self._course.jobs or now < self._mark_at:
+            return
+        self._mark_at = now + (_EMULATED_MARK_S if self._clients.emulated else _MARK_S)
+        self._calls.put(Call("GetObject", partial(watch.mark, 0.0), self._marked, lambda _: None))
+
+    def _marked(self, mark: StopMark | None) -> None:
+        if mark is None:
+            return
+        cause = Cause.INTERRUPTED if mark.is_of_all else Cause.ALONE
+        for job in [*self._course.jobs.values()]:
+            if job.stop_reason is None:
+                self._note(words(mark))
+            self._course.stop(job, cause)
 
     def _next_at(self) -> float:
-        return self._poller.next_at(self._listing_s()) if self._looks() else math.inf
+        kept_at = self._course.keeper.next_at()
+        listing_at = self._poller.next_at(self._listing_s()) if self._looks() else math.inf
+        mark_at = self._mark_at if self._watch is not None and self._course.jobs else math.inf
+        return min(kept_at, listing_at, mark_at)
 
     def _looks(self) -> bool:
         """Return whether there is an endpoint of which a listing tells something."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from backends.base import JobSpec
 from backends.endpoint.creation import EndpointCalls, failure_of_user
 from backends.endpoint.deployed_job import DeployedJob, EndpointDeletion, EndpointPhase, closed_event
+from backends.endpoint.keeping import EndpointKeeper
 from backends.endpoint.listing import SeenEndpoint
 from backends.endpoint.reasons import cause_of
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope
@@ -39,9 +40,19 @@ class JobCourse:
         runner: of load scripts.
         emit: takes events.
         now: seconds of the back-end's clock.
+        keep_s: seconds that an endpoint is kept for the next job of its deployment; 0 for not at all.
     """
 
-    def __init__(self, asked: EndpointCalls, runner: LoadRunner, emit: Callable[[Event], None], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        asked: EndpointCalls,
+        runner: LoadRunner,
+        emit: Callable[[Event], None],
+        now: Callable[[], float],
+        keep_s: float = 0.0,
+    ) -> None:
+        self.keeper = EndpointKeeper(keep_s, self.drop, emit, now)
+        self._keeps = keep_s > 0
         self._asked, self._runner, self._emit, self._now = asked, runner, emit, now
         self.jobs: dict[str, DeployedJob] = {}
         self.leaving: dict[str, EndpointDeletion] = {}
@@ -56,6 +67,10 @@ class JobCourse:
         """Ask for a job's endpoint."""
         if not job.is_own:
             self._look_for(job)
+            return
+        if self.keeper.take(job):
+            self.accept(job)
+            self._asked.add_targets(job, partial(self._brought, job), self._refused)
             return
         try:
             self._asked.create(job, self._created, self._refused)
@@ -109,6 +124,11 @@ class JobCourse:
         if not job.is_own:
             self.close(job)
             return
+        if self._keeps and not self.keeper.is_over and job.verdict is None and job.phase is EndpointPhase.LOADED:
+            # What the script made of it is no matter: the endpoint is in service.
+            self.close(job)
+            self.keeper.keep(job)
+            return
         job.phase = EndpointPhase.DELETING
         if not job.deletion.is_asked:
             self._asked.delete(job.deletion, partial(self.gone, job))
@@ -153,6 +173,11 @@ class JobCourse:
         if self.leaving.pop(deletion.endpoint, None) is not None:
             self._asked.clear(deletion.endpoint)
 
+    def _brought(self, job: DeployedJob) -> None:
+        """Go on with a job whose targets are at the endpoint that was kept for it."""
+        if job.phase is EndpointPhase.CREATING:
+            self.in_service(job)
+
     def _created(self, job: DeployedJob, call: Call) -> None:
         if job.phase is not EndpointPhase.CREATING:
             return
@@ -165,11 +190,19 @@ class JobCourse:
     def _refused(self, job: DeployedJob, failure: CallFailure) -> None:
         if job.phase is not EndpointPhase.CREATING:
             return
-        if job.stop_reason is not None:
+        if job.stop_reason is None and failure.kind is FailureKind.MARKED:
+            job.stop_reason = Cause.INTERRUPTED
+        if job.warm:
+            job.end_as(Outcome.FAILED, Cause.SERVICE_ERROR, failure.line)
+            self.finish(job)
+        elif job.stop_reason is not None:
             job.end_as(Outcome.STOPPED, job.stop_reason, "stopped before it was created")
             self._asked.clear(job.endpoint)
             self.close(job)
         elif failure.kind is FailureKind.QUOTA:
+            # What waits counts against the quota, and a job of another deployment cannot have it.
+            if failure.quota_limit != 0:
+                self.keeper.free_one()
             self.reject(job, Cause.QUOTA, failure.line, None if failure.quota_limit == 0 else _RETRY_S)
         elif failure.kind is FailureKind.CAPACITY:
             self.reject(job, Cause.CAPACITY, failure.line, _RETRY_S)

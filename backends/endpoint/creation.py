@@ -14,6 +14,7 @@ from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
 from backends.sagemaker.jobs.options import Options
+from backends.sagemaker.lifecycle.stop_watch import StopWatch
 from definitions.errors import UserError
 
 Refused = Callable[[DeployedJob, CallFailure], None]
@@ -27,11 +28,20 @@ class EndpointCalls:
         options: of the experiment; `has_image`: whether the definition names an image.
         store: of packages.
         notify: takes what a person should know.
+        watch: knows whether somebody asked from elsewhere that no more is created; None where nobody can.
     """
 
     def __init__(
-        self, clients: Clients, calls: CallQueue, options: Options, has_image: bool, store: PackageStore, notify: Callable[[str], None]
+        self,
+        clients: Clients,
+        calls: CallQueue,
+        options: Options,
+        has_image: bool,
+        store: PackageStore,
+        notify: Callable[[str], None],
+        watch: StopWatch | None = None,
     ) -> None:
+        self._watch = watch
         self._clients, self._calls, self._options, self._has_image = clients, calls, options, has_image
         self._store, self._notify = store, notify
         self.left: dict[str, str] = {}
@@ -135,7 +145,12 @@ class EndpointCalls:
             # Its name is this job's own: an earlier call that was not answered did create it.
             done(call) if is_there_already(failure) else refused(job, failure)
 
-        call = Call(operation, partial(self._call, operation, request), lambda _: done(call), failed)
+        def make() -> Any:
+            if operation == "CreateEndpoint" and self._watch is not None:
+                self._watch.check()
+            return self._call(operation, request)
+
+        call = Call(operation, make, lambda _: done(call), failed)
         self._calls.put(call)
 
     def _call(self, operation: str, request: Mapping[str, Any]) -> Any:

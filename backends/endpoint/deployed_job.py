@@ -96,6 +96,11 @@ class DeployedJob:
         """The job's name."""
         return self.spec.name
 
+    def use(self, endpoint: str, now: float) -> None:
+        """Take an endpoint that was kept, billed to this job from now on."""
+        self.endpoint, self.warm, self.billed_from, self.exists_since = endpoint, True, now, now
+        self.deletion = EndpointDeletion(endpoint)
+
     def end_as(self, outcome: Outcome, cause: Cause | None = None, message: str = "") -> None:
         """Decide how it ended, unless that is decided."""
         if self.verdict is None:

@@ -234,7 +234,7 @@ class SageMakerBackend(Backend):
         self._staging.ensure_bucket()
         return Storage(self.options.bucket, self.options.prefix, self.options.region)
 
-    def idle(self, instance_type: str, instance_count: int) -> int:
+    def idle(self, instance_type: str, instance_count: int, key: str = "") -> int:
         """Return how many warm pools wait for such a job, beyond those that submitted jobs will get."""
         return self._keeper.idle(MatchKey(instance_type, instance_count))
 

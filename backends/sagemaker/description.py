@@ -9,7 +9,7 @@ from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, LONGEST_KEY, LONGEST_
 from definitions.backend_description import DEFAULT_MAX_RUN_S, BackendDescription, DataAccess
 from definitions.errors import UserError
 from definitions.ingestion import FILE_SYSTEMS
-from definitions.instance_tables import load_tables
+from definitions.instance_tables import HOSTING, Tables, load_tables
 from definitions.parts import DERIVED_OBJECTIVES, KeyPath
 from definitions.program import command
 
@@ -18,6 +18,9 @@ GRACE_S = 120.0
 
 TRANSFER_S = 600.0
 """Seconds beside its run that a worst case allows a training job for downloads before and uploads after it."""
+
+DELETION_S = 300.0
+"""Seconds that a worst case allows an endpoint from the order to delete it until it is gone."""
 
 
 class SageMakerDescription(BackendDescription[SageMakerBlock]):
@@ -84,17 +87,13 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         """Return the seconds of transfers, which are billed too."""
         return TRANSFER_S
 
+    def deletion_s(self, block: SageMakerBlock) -> float:
+        """Return the seconds until an endpoint is gone."""
+        return DELETION_S
+
     def remarks(self, block: SageMakerBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield where jobs run and by which prices, and what an interruption or a lack of instances means."""
-        tables = load_tables(environ=environ)
-        known = {name: self.price(name, region, tables) for name in instance_types}
-        priced = [f"{name} ${price.usd_per_hour:g} ({price.date})" for name, price in known.items() if price is not None]
-        unknown = [name for name, price in known.items() if price is None]
-        if priced:
-            yield f"jobs run in {region}, at the price of an hour on demand there: {', '.join(priced)}"
-        if unknown:
-            asks = command("prices", "--refresh")
-            yield f"the price of {', '.join(unknown)} in {region} is unknown, so that nothing is added up for it; `{asks}` asks for it"
+        yield from self._priced("jobs run", instance_types, region, load_tables(environ=environ))
         if block.spot:
             wait = "an hour beyond max_run" if block.max_wait is None else f"{block.max_wait:g} s in all"
             yield f"spot: a job that is interrupted goes on from its checkpoint, and one may wait {wait}; only seconds that ran are billed"
@@ -102,6 +101,23 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
             yield "jobs run on demand; --set sagemaker.spot=true for spot, which is cheaper and may be interrupted"
         if block.fallback_instance_types:
             yield f"where there is no capacity a job runs on {' or '.join(block.fallback_instance_types)}, at its price and speed"
+
+    def endpoint_remarks(
+        self, block: SageMakerBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]
+    ) -> Iterator[str]:
+        """Yield where endpoints are and by which prices, and for how long they are billed."""
+        yield from self._priced("endpoints are", instance_types, region, load_tables(environ=environ).used_for(HOSTING))
+        yield "an endpoint is billed from its creation until it is deleted after its load, which runs on this machine"
+
+    def _priced(self, what: str, instance_types: Sequence[str], region: str, tables: Tables) -> Iterator[str]:
+        known = {name: self.price(name, region, tables) for name in instance_types}
+        priced = [f"{name} ${price.usd_per_hour:g} ({price.date})" for name, price in known.items() if price is not None]
+        unknown = [name for name, price in known.items() if price is None]
+        if priced:
+            yield f"{what} in {region}, at the price of an hour on demand there: {', '.join(priced)}"
+        if unknown:
+            asks = command("prices", "--refresh")
+            yield f"the price of {', '.join(unknown)} in {region} is unknown, so that nothing is added up for it; `{asks}` asks for it"
 
     def fallback_instance_types(self, block: SageMakerBlock) -> tuple[str, ...]:
         """Return the block's own."""
@@ -151,6 +167,7 @@ class WarmPoolDescription(SageMakerDescription):
 
     name: ClassVar[str] = "warm_pool"
     implementation: ClassVar[str] = "backends.sagemaker.warm_pool:WarmPoolBackend"
+    endpoint_implementation: ClassVar[str] = "backends.endpoint.kept:KeptEndpointBackend"
     builds_on: ClassVar[tuple[str, ...]] = ("sagemaker",)
     keeps_warm: ClassVar[bool] = True
 
@@ -160,6 +177,10 @@ class WarmPoolDescription(SageMakerDescription):
         kept_s = block.keep_alive or DEFAULT_KEEP_ALIVE_S
         default = "" if block.keep_alive else " (default)"
         yield f"an instance is kept, and billed, for up to {kept_s:g} s{default} after its job; --set {self.name}.keep_alive=S for less"
+
+    def deletion_s(self, block: SageMakerBlock) -> float:
+        """Return the seconds until an endpoint is gone, and those that it is kept for the next trial."""
+        return DELETION_S + (block.keep_alive or DEFAULT_KEEP_ALIVE_S)
 
     def billed_beside_s(self, block: SageMakerBlock) -> float:
         """Return the seconds of transfers and those that instances are kept after a job."""

@@ -132,9 +132,9 @@ class ReusingBackend(Backend):
         """Return how many jobs of this type the other back-end could run at once."""
         return self._backend.capacity(instance_type)
 
-    def idle(self, instance_type: str, instance_count: int) -> int:
+    def idle(self, instance_type: str, instance_count: int, key: str = "") -> int:
         """Return how many sets of instances wait warm."""
-        return self._backend.idle(instance_type, instance_count)
+        return self._backend.idle(instance_type, instance_count, key) if key else self._backend.idle(instance_type, instance_count)
 
     def discard(self, jobs: Sequence[str]) -> None:
         """Delete the models that closed jobs left."""
@@ -184,6 +184,10 @@ class ReusingJobs(JobFactory):
     def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
         """Return the instance type that a configuration's job asks for, and how many of it."""
         return self._jobs.instances(configuration)
+
+    def deploy_key(self, configuration: Mapping[str, Any]) -> str:
+        """Return the key of what a configuration's job deploys, by which endpoints are shared; empty where it deploys nothing."""
+        return self._jobs.deploy_key(configuration)
 
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour and the number of instances."""

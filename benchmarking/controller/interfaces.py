@@ -34,6 +34,10 @@ class JobFactory(Protocol):
         """Return the instance type that a configuration's job asks for, and how many of it."""
         ...
 
+    def deploy_key(self, configuration: Mapping[str, Any]) -> str:
+        """Return the key of what a configuration's job deploys, by which endpoints are shared; empty where it deploys nothing."""
+        ...
+
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour (None where unknown) and the number of instances."""
         ...

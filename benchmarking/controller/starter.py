@@ -95,7 +95,8 @@ class Starter:
             return True
         overtaken = state.overtaken[state.queue[0]]
         for evaluation, repeat in next_entries(state.queue, order=order, repeats=repeats, left=left, overtaken=overtaken):
-            if self._backend.idle(*self._jobs.instances(state.evaluations[evaluation].configuration)):
+            configuration = state.evaluations[evaluation].configuration
+            if self._backend.idle(*self._jobs.instances(configuration), self._jobs.deploy_key(configuration)):
                 return self._begin(first_attempt(state, (evaluation, repeat))) or self._begin(first_attempt(state, state.queue[0]))
         return self._begin(first_attempt(state, state.queue[0]))
 

@@ -81,10 +81,7 @@ class JobBuilder:
         deployment: Callable[[TrialSpec], Deployment | None] = lambda spec: None,
     ) -> None:
         self._deployment = deployment
-        self._longest_s = longest_s
-        self._definition = definition
-        self._backend = backend
-        self._prefix = prefix
+        self._longest_s, self._definition, self._backend, self._prefix = longest_s, definition, backend, prefix
         self._channels = channels
         self._environment = dict(environment or {})
         self._seed = seed
@@ -93,7 +90,9 @@ class JobBuilder:
         self._max_run_s = longest_run_s(definition.budget, described.default_max_run_s)
         block = definition.block(backend, described.block)
         self._grace_s = described.grace_s(block)
-        self._beside_s = described.billed_beside_s(block)
+        # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it.
+        served = definition.endpoint
+        self._beside_s = described.billed_beside_s(block) if served is None else served.deploy_s + described.deletion_s(block)
         self._fallbacks = described.fallback_instance_types(block)
         self._use = TRAINING if definition.endpoint is None else HOSTING
         self._prices: dict[str, float | None] = {}
@@ -215,6 +214,11 @@ class JobBuilder:
     def instances(self, configuration: Mapping[str, Any]) -> tuple[str, int]:
         """Return the instance type that a configuration's job asks for, and how many of it."""
         return self._instance_type(configuration), self._count(configuration)
+
+    def deploy_key(self, configuration: Mapping[str, Any]) -> str:
+        """Return the key of what a configuration's job deploys, by which endpoints are shared; empty where it deploys nothing."""
+        deployment = self._deployment(TrialSpec(configuration))
+        return "" if deployment is None else deployment.key
 
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour (None where unknown) and the number of instances."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from backends.object_store import ObjectStore
+from backends.sagemaker.admin.stop_endpoints import EndpointStopper
 from backends.sagemaker.admin.stop_jobs import JobStopper, StopResult
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.s3 import NoBucketError
@@ -29,7 +30,7 @@ class Stopped:
     """What came of stopping a run.
 
     Args:
-        jobs: what came of its jobs.
+        jobs: what came of its jobs and endpoints.
         unmarked: why no mark could be left, so that controllers may start more; empty where it was left, or where nothing is kept in S3.
     """
 
@@ -75,8 +76,12 @@ class RunStopper:
             settle_s = max(settle_s, _EMULATED_LOOK_S if emulated else _NEXT_LOOK_S)
         prefixes = None if experiments is None else tuple(prefix for _, prefix in experiments if prefix)
         jobs = JobStopper(self._clients, self._tag, page_gap_s=0.0 if emulated else 1.0, prefixes=prefixes)
-        result = jobs.stop(wait, longest_s, 0.2 if emulated else 5.0, self._say, settle_s)
-        return Stopped(result, unmarked)
+        poll_s = 0.2 if emulated else 5.0
+        result = jobs.stop(wait, longest_s, poll_s, self._say, settle_s)
+        # After the jobs, as a controller that is one deletes its endpoints itself while it winds down.
+        endpoints = EndpointStopper(self._clients, self._tag, prefixes).stop(wait, longest_s, poll_s, self._say)
+        trouble = "; ".join(part for part in (result.trouble, endpoints.trouble) if part)
+        return Stopped(StopResult((*result.jobs, *endpoints.jobs), trouble), unmarked)
 
     def _mark(self, mark: StopMark) -> str:
         """Leave the mark wherever the run may look for it; return why it could not be left."""

@@ -55,6 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         where = masked(f"s3://{bucket}/")
         places = _measured(leftovers, given.bucket is None)
         missing = _uncollected(given, clients, bucket) if any(place.objects for place in places) else ""
+    _clear_parts(given.tag, clients)
     if not any(place.objects for place in places):
         print(f"{given.tag} has left nothing in {where}{given.prefix}")
         return 0
@@ -85,15 +86,34 @@ def main(arguments: Sequence[str]) -> int:
 
 def _check_none_runs(tag: str, clients: Clients) -> None:
     """Raise `UserError` where a tag's jobs still run."""
+    from backends.sagemaker.admin.stop_endpoints import EndpointStopper
     from backends.sagemaker.admin.stop_jobs import JobStopper
 
-    running = JobStopper(clients, tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
-    if running:
+    jobs = JobStopper(clients, tag, page_gap_s=0.0 if clients.emulated else 1.0).running()
+    endpoints = EndpointStopper(clients, tag).running()
+    for kind, running in (("job", jobs), ("endpoint", endpoints)):
+        if not running:
+            continue
         raise UserError(
-            f"{tag} still has {len(running)} job{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
+            f"{tag} still has {len(running)} {kind}{'s' * (len(running) > 1)} in {clients.region}, e.g. {running[0]}",
             "they still write",
             command("stop", "--tag", tag),
         )
+
+
+def _clear_parts(tag: str, clients: Clients) -> None:
+    """Delete the endpoint configurations and models that a tag left, which cost nothing, and name what could not be."""
+    from backends.sagemaker.admin.stop_endpoints import EndpointStopper
+    from backends.sagemaker.aws.errors import as_cloud_errors
+
+    with as_cloud_errors(f"the models of endpoints of {tag} could not be looked at"):
+        stopper = EndpointStopper(clients, tag)
+        left = stopper.parts()
+        if not left:
+            return
+        for row in stopper.stop(wait=False).jobs:
+            print(f"{row.job}: {row.done}", file=sys.stderr)
+    print(f"{len(left)} endpoint configurations and models deleted")
 
 
 def _only_here(tag: str, results_dir: Path) -> list[str]:

@@ -8,13 +8,13 @@ import types
 import botocore.endpoint
 
 from backends.emulator import Emulator, Settings
-from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.emulator.core.settings import ENDPOINT_QUOTA, SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.naming import TAG_KEY, tag_mark
 from backends.sagemaker.aws.clients import Clients
 
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 BUCKET = "sagemaker-us-east-1-123456789012"
-QUOTAS = {WARM_POOL_QUOTA.format("*"): 10, SPOT_QUOTA.format("*"): 10, TRAINING_QUOTA.format("*"): 50}
+QUOTAS = {WARM_POOL_QUOTA.format("*"): 10, SPOT_QUOTA.format("*"): 10, TRAINING_QUOTA.format("*"): 50, ENDPOINT_QUOTA.format("*"): 20}
 
 
 def hasten(monkeypatch):

@@ -11,7 +11,7 @@ from backends.checks import Check, CheckStatus, problems
 from backends.sagemaker.admin import checks
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
-from backends.sagemaker.aws.lookups import SPOT, TRAINING, WARM_POOL, Lookups
+from backends.sagemaker.aws.lookups import ENDPOINT, SPOT, TRAINING, WARM_POOL, Lookups
 from backends.sagemaker.aws.s3 import joined, split_uri
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.images import image_facts
@@ -19,7 +19,8 @@ from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE, options_of
 from backends.sagemaker.jobs.static_checks import check_static
 from definitions.errors import OutriderError, UserError
-from definitions.instance_tables import load_tables
+from definitions.instance_tables import HOSTING, load_tables
+from definitions.instance_tables import TRAINING as TRAINING_USE
 from definitions.instances import price_of
 from definitions.program import command
 from definitions.schema import BenchmarkDefinition, PathDataset, S3Dataset
@@ -130,7 +131,8 @@ def _definition_checks(
     try:
         given = {**environ, ROLE_VARIABLE: account.role or _PLACEHOLDER_ROLE}
         options = options_of(definition, backend, _ANY, clients, given, create_bucket=False)
-        check_static(definition, options)
+        if definition.endpoint is None:
+            check_static(definition, options)
         found.append(Check("definition", CheckStatus.OK, f"{definition.name} resolves for {backend}"))
     except OutriderError as error:
         found.append(_of_user_error("definition", error))
@@ -188,9 +190,9 @@ def _instance_checks(
     ]
     spot = options is not None and options.spot
     fallbacks = [name for name in (options.fallback_instance_types if options is not None else ()) if name not in cloud]
-    form = SPOT if spot else TRAINING
+    form = ENDPOINT if definition.endpoint is not None else SPOT if spot else TRAINING
     wanted = [(form.format(name), "") for name in cloud] + [(form.format(name), "no job falls back to it") for name in fallbacks]
-    if backend == "warm_pool":
+    if backend == "warm_pool" and definition.endpoint is None:
         wanted += [(WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]
     if not wanted:
         return found
@@ -200,8 +202,9 @@ def _instance_checks(
         quota = quotas if isinstance(quotas, CallFailure) else quotas.get(name)
         found.append(checks.check_quota(name, quota, each, definition.n_workers, region, without))
     capped = definition.budget.max_cost is not None
-    tables = load_tables(environ=environ)
-    return found + [checks.check_price(name, price_of(name, region, tables=tables), region, capped) for name in (*cloud, *fallbacks)]
+    tables, use = load_tables(environ=environ), TRAINING_USE if definition.endpoint is None else HOSTING
+    priced = {name: price_of(name, region, use=use, tables=tables) for name in (*cloud, *fallbacks)}
+    return found + [checks.check_price(name, price, region, capped) for name, price in priced.items()]
 
 
 def most_instances(definition: BenchmarkDefinition) -> int:

@@ -18,6 +18,18 @@ _PASSED: Conditions = {Grant("iam:PassRole", Target.ROLE): ("Passed", {"StringEq
 _OWN_JOBS: Conditions = {
     **_PASSED,
     Grant("sagemaker:CreateTrainingJob", Target.JOBS): ("Created", {"Null": {f"aws:RequestTag/{TAG_KEY}": "false"}}),
+    **{
+        Grant(f"sagemaker:Create{what}", Target.ENDPOINTS): ("Created", {"Null": {f"aws:RequestTag/{TAG_KEY}": "false"}})
+        for what in ("Model", "EndpointConfig", "Endpoint")
+    },
+    **{
+        Grant(f"sagemaker:Delete{what}", Target.ENDPOINTS): ("Changed", {"Null": {f"aws:ResourceTag/{TAG_KEY}": "false"}})
+        for what in ("Model", "EndpointConfig", "Endpoint")
+    },
+    Grant("sagemaker:AddTags", Target.ENDPOINTS): (
+        "Tagged",
+        {"StringLike": {"sagemaker:TaggingAction": "Create*"}},
+    ),
     Grant("sagemaker:AddTags", Target.JOBS): ("Tagged", {"StringEquals": {"sagemaker:TaggingAction": "CreateTrainingJob"}}),
     **{
         Grant(f"sagemaker:{name}TrainingJob", Target.JOBS): ("Changed", {"Null": {f"aws:ResourceTag/{TAG_KEY}": "false"}})
@@ -136,6 +148,9 @@ def _resources(target: Target, scope: PolicyScope) -> list[str]:
     return {
         Target.ANY: ["*"],
         Target.JOBS: [f"{start}:sagemaker:{scope.region}:{scope.account}:training-job/*"],
+        Target.ENDPOINTS: [
+            f"{start}:sagemaker:{scope.region}:{scope.account}:{kind}/*" for kind in ("model", "endpoint-config", "endpoint")
+        ],
         Target.EXPERIMENTS: [
             f"{start}:sagemaker:{scope.region}:{scope.account}:experiment{kind}/*" for kind in ("", "-trial", "-trial-component")
         ],

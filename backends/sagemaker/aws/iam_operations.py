@@ -14,6 +14,7 @@ class Target(enum.StrEnum):
 
     ANY = "any"
     JOBS = "jobs"
+    ENDPOINTS = "endpoints"
     EXPERIMENTS = "experiments"
     ROLE = "role"
     BUCKET = "bucket"
@@ -45,8 +46,20 @@ OPERATIONS: Mapping[str, tuple[Grant, ...]] = {
     "UpdateTrainingJob": _on(Target.JOBS, "sagemaker:UpdateTrainingJob"),
     "DeleteTrainingJob": _on(Target.JOBS, "sagemaker:DeleteTrainingJob"),
     "AddTags": _on(Target.JOBS, "sagemaker:AddTags"),
-    "ListTags": _on(Target.JOBS, "sagemaker:ListTags"),
+    "ListTags": _on(Target.JOBS, "sagemaker:ListTags") + _on(Target.ENDPOINTS, "sagemaker:ListTags"),
     "ListTrainingJobs": _on(Target.ANY, "sagemaker:ListTrainingJobs"),
+    # Endpoints
+    "CreateModel": _on(Target.ENDPOINTS, "sagemaker:CreateModel", "sagemaker:AddTags") + _on(Target.ROLE, "iam:PassRole"),
+    "CreateEndpointConfig": _on(Target.ENDPOINTS, "sagemaker:CreateEndpointConfig", "sagemaker:AddTags"),
+    "CreateEndpoint": _on(Target.ENDPOINTS, "sagemaker:CreateEndpoint", "sagemaker:AddTags"),
+    "DescribeEndpoint": _on(Target.ENDPOINTS, "sagemaker:DescribeEndpoint"),
+    "DeleteEndpoint": _on(Target.ENDPOINTS, "sagemaker:DeleteEndpoint"),
+    "DeleteEndpointConfig": _on(Target.ENDPOINTS, "sagemaker:DeleteEndpointConfig"),
+    "DeleteModel": _on(Target.ENDPOINTS, "sagemaker:DeleteModel"),
+    "InvokeEndpoint": _on(Target.ENDPOINTS, "sagemaker:InvokeEndpoint"),
+    "ListEndpoints": _on(Target.ANY, "sagemaker:ListEndpoints"),
+    "ListEndpointConfigs": _on(Target.ANY, "sagemaker:ListEndpointConfigs"),
+    "ListModels": _on(Target.ANY, "sagemaker:ListModels"),
     # SageMaker Experiments
     "CreateExperiment": _on(Target.EXPERIMENTS, "sagemaker:CreateExperiment", "sagemaker:AddTags"),
     "CreateTrial": _on(Target.EXPERIMENTS, "sagemaker:CreateTrial", "sagemaker:AddTags"),
@@ -105,6 +118,8 @@ CONTROLLER: tuple[str, ...] = (
     *("CreateTrainingJob", "DescribeTrainingJob", "StopTrainingJob", "UpdateTrainingJob", "ListTags", "ListTrainingJobs"),
     *("CreateExperiment", "CreateTrial", "CreateTrialComponent", "UpdateTrialComponent", "AssociateTrialComponent"),
     *("BatchPutMetrics", "Search"),
+    *("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "DescribeEndpoint", "ListEndpoints", "InvokeEndpoint"),
+    *("DeleteEndpoint", "DeleteEndpointConfig", "DeleteModel"),
     *("HeadBucket", "ListObjectsV2", "HeadObject", "GetObject", "PutObject", "CopyObject", "DeleteObject", "DeleteObjects"),
     *("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "AbortMultipartUpload"),
     *("FilterLogEvents", "GetLogEvents", "DescribeLogStreams"),

@@ -101,6 +101,9 @@ def test_how_far_ahead_is_asked():
 
 
 class TypedJobs(FakeJobs):
+    def deploy_key(self, configuration):
+        return ""
+
     def instances(self, configuration):
         return configuration["instance_type"], 1
 
@@ -111,7 +114,7 @@ class Keeping(SimulatedBackend):
     capabilities = Capabilities(virtual_time=True, checkpoints=True, warm_pools=True)
     asked = 0
 
-    def idle(self, instance_type, instance_count):
+    def idle(self, instance_type, instance_count, key=""):
         self.asked += 1
         return int(instance_type == "ml.b")
 

@@ -18,7 +18,7 @@ class KeepsInstances(SimulatedBackend):
         super().__init__(FakeTable(), seed=0)
         self.gives_back, self.kept, self.pending, self.released, self.adopted = gives_back, [], [], [], None
 
-    def idle(self, instance_type, instance_count):
+    def idle(self, instance_type, instance_count, key=""):
         return 0
 
     def wait(self, timeout_s):
@@ -42,6 +42,9 @@ class KeepsInstances(SimulatedBackend):
 
 
 class TypedJobs(FakeJobs):
+    def deploy_key(self, configuration):
+        return ""
+
     def instances(self, configuration):
         return "t", 1
 

@@ -10,6 +10,7 @@ from backends.naming import job_prefix
 from backends.sagemaker.block import SageMakerBlock
 from benchmarking.planning.job_builder import JobBuilder, instance_type_of
 from definitions.backend_registry import backend_description
+from definitions.endpoint import EndpointBlock
 from definitions.errors import UserError
 from definitions.schema import Budget, PerJob, Progressive
 from definitions.trial import TrialSpec, seed_of
@@ -154,6 +155,21 @@ def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(ba
     made = JobBuilder(definition(budget=Budget(max_run=120.0), warm_pool=SageMakerBlock(**pool)), backend, "p", region="us-east-1")
     assert made.worst_s == made.worst_case_s(TrialSpec({"x": 1})) == worst_s
     assert made.build(0, 1, TrialSpec({"x": 1, "instance_type": "ml.m5.large"}), None).limits == Limits(120.0, 120.0)
+
+
+@pytest.mark.parametrize(("backend", "deletion_s"), [("local", 5.0), ("sagemaker", 120.0 + 300.0), ("warm_pool", 120.0 + 300.0 + 600.0)])
+def test_the_worst_case_of_an_endpoint_holds_its_deployment_its_load_and_its_deletion(backend, deletion_s):
+    served = definition(budget=Budget(max_run=120.0), endpoint=EndpointBlock(existing="e", deploy_s=900.0))
+    made = JobBuilder(served, backend, "p", region="us-east-1")
+    assert made.worst_s == 120.0 + 900.0 + deletion_s
+
+
+def test_an_endpoint_is_priced_as_one():
+    served = definition(endpoint=EndpointBlock(existing="e"))
+    configuration = {"x": 1, "instance_type": "ml.g5.4xlarge"}
+    assert JobBuilder(served, "sagemaker", "p", region="us-east-1").price(configuration) == (2.03, 1)
+    assert JobBuilder(definition(), "sagemaker", "p", region="us-east-1").price({"x": 1, "instance_type": "ml.m5.large"}) == (0.115, 1)
+    assert JobBuilder(served, "sagemaker", "p", region="us-east-1").price({"x": 1, "instance_type": "ml.m5.large"}) == (None, 1)
 
 
 def test_a_job_without_a_script():

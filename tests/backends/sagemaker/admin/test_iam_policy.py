@@ -43,7 +43,20 @@ def test_every_operation_is_one_of_botocore_s():
     import botocore.session
 
     session = botocore.session.get_session()
-    services = ("sagemaker", "sagemaker-metrics", "s3", "logs", "sts", "iam", "service-quotas", "pricing", "ecr", "cloudwatch", "ec2")
+    services = (
+        "sagemaker",
+        "sagemaker-runtime",
+        "sagemaker-metrics",
+        "s3",
+        "logs",
+        "sts",
+        "iam",
+        "service-quotas",
+        "pricing",
+        "ecr",
+        "cloudwatch",
+        "ec2",
+    )
     known = {name for service in services for name in session.get_service_model(service).operation_names}
     assert set(OPERATIONS) <= known
     assert set(CALLER) <= set(OPERATIONS)

@@ -1,0 +1,96 @@
+"""Endpoints that are kept for the next trial of the same deployment: reused in place, given up in time, none left."""
+
+from __future__ import annotations
+
+import pytest
+
+from backends.base import AdoptedPool
+from backends.emulator import Settings
+from backends.emulator.core.settings import ENDPOINT_QUOTA
+from backends.events import Accepted, Reported, Retained
+from backends.failures import Outcome
+from tests.backends.contract import all_closed, closed, collect, has, of_job
+from tests.backends.endpoint.endpoint_bench import EndpointBench
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def made(tmp_path):
+    import contextlib
+
+    with contextlib.ExitStack() as stack:
+        yield lambda **rest: stack.enter_context(EndpointBench(tmp_path, **{"backend": "warm_pool", **rest}))
+
+
+def ended(backend, *names):
+    return collect(backend, all_closed(*names), 120.0)
+
+
+def test_the_next_trial_of_the_same_key_gets_the_endpoint_with_its_own_copies(made):
+    bench = made()
+    backend = bench.backend()
+    backend.submit(bench.job("calls", "x1", deployment=bench.deployment(copies=1)))
+    first = ended(backend, "x1")
+    (kept,) = of_job(first, "x1", Retained)
+    assert (kept.instance_type, kept.worst_s, kept.billable_s) == ("ml.m5.xlarge", 600.0, None)
+    key, other = bench.deployment(copies=3).key, bench.deployment(batch_delay_ms=2.0).key
+    counts = [backend.idle("ml.m5.xlarge", 1, one) for one in ("", key, other)] + [backend.idle("ml.m5.large", 1)]
+    assert counts == [1, 1, 0, 0]
+    backend.submit(bench.job("calls", "x2", deployment=bench.deployment(copies=3)))
+    second = ended(backend, "x2")
+    assert [event.metrics["first"] for event in of_job(second, "x2", Reported)] == [3.0, 3.0, 3.0]
+    (reused,) = of_job(second, "x1", Retained)
+    assert reused.reused_by == "x2"
+    assert (closed(second, "x2").usage["warm"], closed(second, "x2").usage["waited_s"]) == (True, 0.0)
+    backend.release()
+    last = collect(backend, has("x2", Retained, 1), 30.0)
+    assert of_job(last, "x2", Retained)[-1].billable_s is not None
+    assert backend.close() == []
+    assert bench.left() == []
+    billed = closed(first, "x1").billable_s + reused.billable_s + closed(second, "x2").billable_s
+    assert billed == pytest.approx(bench.billed_s("x1"), abs=3.0)
+
+
+def test_another_deployment_gets_one_of_its_own_and_what_waits_is_given_up_in_time(made):
+    bench = made(block={"keep_alive": 3})
+    backend = bench.backend()
+    backend.submit(bench.job("calls", "x1"))
+    ended(backend, "x1")
+    backend.submit(bench.job("endless", "x2", deployment=bench.deployment(batch_delay_ms=2.0)))
+    events = collect(backend, lambda found: any(event.billable_s is not None for event in of_job(found, "x1", Retained)), 60.0)
+    given_up = of_job(events, "x1", Retained)[-1]
+    assert (given_up.reused_by, given_up.billable_s >= 3.0) == ("", True)
+    assert backend.close() == []
+    assert bench.left() == []
+
+
+def test_what_waits_makes_room_for_a_job_that_the_quota_has_none_for(made):
+    bench = made(settings=Settings(quotas={ENDPOINT_QUOTA.format("*"): 1, "*": 0}))
+    backend = bench.backend()
+    backend.submit(bench.job("calls", "x1"))
+    ended(backend, "x1")
+    backend.submit(bench.job("calls", "x2", deployment=bench.deployment(batch_delay_ms=2.0)))
+    events = ended(backend, "x2")
+    assert of_job(events, "x2", Accepted) == []
+    assert of_job(events, "x1", Retained)[-1].billable_s is not None
+    assert backend.close() == []
+    assert bench.left() == []
+
+
+def test_what_an_earlier_controller_kept_is_settled_and_deleted(made):
+    bench = made()
+    first = bench.backend()
+    first.submit(bench.job("calls", "x1"))
+    (kept,) = of_job(ended(first, "x1"), "x1", Retained)
+    first.detach()
+    assert bench.left() == ["x1", "x1", "x1"]
+    second = bench.backend()
+    second.adopt([], kept.at)
+    second.adopt_pools([AdoptedPool("x1", "ml.m5.xlarge", 1, kept.at)])
+    second.submit(bench.job("calls", "x2"))
+    events = ended(second, "x2")
+    assert of_job(events, "x1", Retained)[-1].billable_s > 0
+    assert closed(events, "x2").outcome is Outcome.COMPLETED
+    assert second.close() == []
+    assert bench.left() == []
