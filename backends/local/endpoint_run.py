@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _END_S = 10.0
 _STATUS_S = 5.0
+_LEAK_UNLOADS = 20
+_LEAK_PART = 0.05
 
 
 class EndpointRun:
@@ -129,6 +131,11 @@ class EndpointRun:
                 found = {**found, **json.loads(answer.read())}
         except (OSError, ValueError) as error:
             sys.stderr.write(f"the endpoint's front did not say what its server took: {error}\n")
+        unloads, left_bytes = found.get("unloads", 0), found.get("left_bytes", 0)
+        if unloads >= _LEAK_UNLOADS and left_bytes > _LEAK_PART * found["memory_bytes"]:
+            sys.stderr.write(
+                f"the server keeps {left_bytes / 2**20:.0f} MiB of models that are unloaded ({unloads} times, since the second): a leak\n"
+            )
         with open(self._plan["measured"], "w", encoding="utf-8") as file:  # noqa: PTH123 (pathlib would double the time that this takes to start)
             json.dump(found, file)
 

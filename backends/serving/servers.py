@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from backends.deployment import SERVED
 from backends.serving.base import ModelServer
+from backends.serving.mms.server import MmsServer
 from backends.serving.ort.server import OrtServer
 from backends.serving.triton.server import TritonServer
 from definitions.errors import UserError, did_you_mean
 
-SERVERS: dict[str, type[ModelServer]] = {"ort": OrtServer, "triton": TritonServer}
+SERVERS: dict[str, type[ModelServer]] = {"ort": OrtServer, "triton": TritonServer, "mms": MmsServer}
 """Classes by name."""
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.serving.base import LoadFailedError, ModelServer
-from backends.serving.front.counters import Counters
+from backends.serving.front.counters import Counters, Leak
 from backends.serving.front.eviction import Residency, victims
 from backends.serving.front.packages import PackageSource, Unpacked, remove, unpack
 from definitions.errors import OutriderError
@@ -79,6 +79,7 @@ class ModelCache:
         self.base_bytes = 0
         """Memory of the server without any model."""
         self.counters = Counters()
+        self.leak = Leak()
 
     @property
     def resident(self) -> list[str]:
@@ -235,6 +236,7 @@ class ModelCache:
         found = self._residents.pop(target)
         await self._server.unload(found.name)
         remove(found.place)
+        self.leak.unloaded(await self.measure() - self.base_bytes - sum(one.size_bytes for one in self._residents.values()))
 
 
 def _model_name(target: str) -> str:

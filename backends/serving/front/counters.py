@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+_SHARED = 2
+
 
 @dataclass
 class Counters:
@@ -26,6 +28,33 @@ class Counters:
     evictions: int = 0
     failed_loads: int = 0
     restarts: int = 0
+
+
+@dataclass
+class Leak:
+    """What unloaded models leave in a server.
+
+    Args:
+        unloads: that were seen.
+        first_bytes: left after the second of them, until when a server may load what all later ones share.
+        last_bytes: left after the last.
+    """
+
+    unloads: int = 0
+    first_bytes: int = 0
+    last_bytes: int = 0
+
+    def unloaded(self, residual_bytes: int) -> None:
+        """Note what the server takes after an unload, beyond its base and what its models take."""
+        self.unloads += 1
+        self.last_bytes = residual_bytes
+        if self.unloads <= _SHARED:
+            self.first_bytes = residual_bytes
+
+    @property
+    def left_bytes(self) -> int:
+        """What has been added since the second unload; 0 where nothing has."""
+        return max(0, self.last_bytes - self.first_bytes)
 
 
 def cpu_s(pids: Iterable[int]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
 import os
@@ -14,6 +13,7 @@ from backends.serving.front.cache import ModelCache, NotReadyError
 from backends.serving.front.counters import cpu_s
 from backends.serving.front.packages import PackageError
 from backends.serving.front.settings import MOST_BODY_BYTES, FrontSettings
+from backends.serving.gpu_memory import GpuMemory
 from backends.serving.wire.listener import JSON, HttpReply, json_reply
 from backends.serving.wire.messages import Message
 
@@ -33,7 +33,7 @@ class FrontService:
     def __init__(self, settings: FrontSettings, server: ModelServer, cache: ModelCache) -> None:
         self._settings, self._server, self._cache = settings, server, cache
         self._path = f"/endpoints/{settings.endpoint}/invocations"
-        self._revived = asyncio.Lock()
+        self._gpus = GpuMemory()
 
     async def answer(self, method: str, path: str, message: Message) -> HttpReply:
         """Return the reply to a request."""
@@ -66,10 +66,12 @@ class FrontService:
             "cold": counted.cold,
             "failed_loads": counted.failed_loads,
             "restarts": counted.restarts,
+            "unloads": self._cache.leak.unloads,
+            "left_bytes": self._cache.leak.left_bytes,
             "base_bytes": self._cache.base_bytes,
             "memory_bytes": used_bytes,
             "limit_bytes": self._settings.limit_bytes,
-            "gpu_bytes": None,
+            "gpu_bytes": self._gpus.used_bytes(),
             "server_cpu_s": cpu_s(pids),
             "server_rss_bytes": used_bytes,
             "front_cpu_s": sum(os.times()[:2]),

@@ -56,27 +56,7 @@ class OrtModel:
         Raises:
             BadRequestError: the model cannot be given these arrays.
         """
-        if arrays.keys() != self.inputs.keys():
-            raise BadRequestError(f"the model takes the inputs {', '.join(self.inputs)}; {', '.join(arrays) or 'none'} came")
-        rows = set()
-        for name, (dtype, shape) in self.inputs.items():
-            array = arrays[name]
-            if array.dtype.name != dtype:
-                raise BadRequestError(f"input {name!r} is {NAMES.get(dtype, dtype)}; {NAMES[array.dtype.name]} came")
-            fits = len(shape) == array.ndim and all(
-                not isinstance(side, int) or side == own for side, own in zip(shape, array.shape, strict=True)
-            )
-            if not fits:
-                raise BadRequestError(f"input {name!r} has the shape {_text(shape)}; {_text([*array.shape])} came")
-            rows.add(array.shape[0] if array.ndim else 0)
-        if not self.max_batch_size:
-            return 0
-        if len(rows) != 1:
-            raise BadRequestError(f"the inputs have different numbers of rows: {sorted(rows)}")
-        count = rows.pop()
-        if not 1 <= count <= self.max_batch_size:
-            raise BadRequestError(f"{count} rows; at least 1 and at most max_batch_size = {self.max_batch_size} are taken at once")
-        return count
+        return checked_rows(self.inputs, arrays, self.max_batch_size)
 
     def run(self, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return all outputs by name; raises `RuntimeError` with ONNX Runtime's words."""
@@ -85,6 +65,40 @@ class OrtModel:
         except Exception as error:
             raise RuntimeError(f"ONNX Runtime: {error}") from error
         return dict(zip(self._outputs, found, strict=True))
+
+
+def checked_rows(inputs: Mapping[str, tuple[str, list[Any]]], arrays: Mapping[str, NDArray[Any]], max_batch_size: int) -> int:
+    """Return how many rows a request has; 0 where the model has none.
+
+    Args:
+        inputs: by name numpy's data type and the shape, in which what is no whole number is free.
+        arrays: of the request.
+        max_batch_size: of the model.
+
+    Raises:
+        BadRequestError: the model cannot be given these arrays.
+    """
+    if arrays.keys() != inputs.keys():
+        raise BadRequestError(f"the model takes the inputs {', '.join(inputs)}; {', '.join(arrays) or 'none'} came")
+    rows = set()
+    for name, (dtype, shape) in inputs.items():
+        array = arrays[name]
+        if array.dtype.name != dtype:
+            raise BadRequestError(f"input {name!r} is {NAMES.get(dtype, dtype)}; {NAMES[array.dtype.name]} came")
+        fits = len(shape) == array.ndim and all(
+            not isinstance(side, int) or side == own for side, own in zip(shape, array.shape, strict=True)
+        )
+        if not fits:
+            raise BadRequestError(f"input {name!r} has the shape {_text(shape)}; {_text([*array.shape])} came")
+        rows.add(array.shape[0] if array.ndim else 0)
+    if not max_batch_size:
+        return 0
+    if len(rows) != 1:
+        raise BadRequestError(f"the inputs have different numbers of rows: {sorted(rows)}")
+    count = rows.pop()
+    if not 1 <= count <= max_batch_size:
+        raise BadRequestError(f"{count} rows; at least 1 and at most max_batch_size = {max_batch_size} are taken at once")
+    return int(count)
 
 
 def _numpy_name(kind: str) -> str:

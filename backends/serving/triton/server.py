@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from backends.serving.base import LoadFailedError, ModelAnswer, ModelLostError, ServerFailedError, ServerOptions
+from backends.serving.environment import HOW, ServingEnvironment, found_environment
+from backends.serving.leftovers import prefix_of, sweep
 from backends.serving.pbtxt import ModelConfig
 from backends.serving.program import ServerProgram
-from backends.serving.triton.environment import HOW, ServingEnvironment, found_environment
-from backends.serving.triton.shared_memory import prefix_of, sweep
 from backends.serving.triton.translated import python_config
 from backends.serving.v2 import V2Server
 

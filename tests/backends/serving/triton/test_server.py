@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.serving.triton.environment import ServingEnvironment, interpreters
+from backends.serving.environment import ServingEnvironment, interpreters
 from backends.serving.triton.server import TritonServer, library_environment, reason_against
 from tests.backends.serving.onnx_packages import archive, config, package
 from tests.backends.serving.server_contract import ServerContract, descendants

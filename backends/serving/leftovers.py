@@ -1,30 +1,31 @@
-"""Regions in /dev/shm that Triton makes for the processes of its models, and leaves when it is killed."""
+"""What servers leave outside of their folder when they are killed: Triton's regions in /dev/shm, multi-model-server's sockets."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shutil
 from pathlib import Path
 
 from backends.common import process_tree
 
-FOLDER = Path("/dev/shm")
+SHARED_MEMORY = Path("/dev/shm")
 _NAME = re.compile(r"outrider-(\d+)-(\d+)-.*")
 
 
 def prefix_of(pid: int) -> str:
-    """Return what the names of the regions begin with whose server a process has started."""
+    """Return what the names of leftovers begin with whose server a process has started."""
     process = process_tree.read_process(pid)
     return f"outrider-{pid}-{process.start_ticks if process else 0}-"
 
 
-def sweep(folder: Path = FOLDER, mine: str = "") -> list[str]:
-    """Delete the regions of starters that no longer run, and return their names.
+def sweep(folder: Path = SHARED_MEMORY, mine: str = "") -> list[str]:
+    """Delete the leftovers of starters that no longer run, and return their names.
 
     Args:
-        folder: of all regions.
-        mine: prefix of regions to be deleted although their starter, this process, runs.
+        folder: where they lie, among others' files.
+        mine: prefix of those to be deleted although their starter, this process, runs.
     """
     try:
         names = os.listdir(folder)  # noqa: PTH208 (names alone)
@@ -33,7 +34,10 @@ def sweep(folder: Path = FOLDER, mine: str = "") -> list[str]:
     gone = [name for name in names if (match := _NAME.fullmatch(name)) and ((mine and name.startswith(mine)) or not _runs(match))]
     for name in gone:
         with contextlib.suppress(OSError):
-            (folder / name).unlink()
+            if (folder / name).is_dir() and not (folder / name).is_symlink():
+                shutil.rmtree(folder / name)
+            else:
+                (folder / name).unlink()
     return gone
 
 

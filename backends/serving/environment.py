@@ -14,7 +14,7 @@ from pathlib import Path
 VARIABLE = "OUTRIDER_SERVING_PYTHON"
 """Environment variable that names the interpreter of that environment, unless it is `.venv-serving` beside the code or in this folder."""
 HOW = f"run `make serving`, or name the interpreter of an environment that has it in {VARIABLE}"
-_ROOT = Path(__file__).resolve().parents[3]
+_ROOT = Path(__file__).resolve().parents[2]
 _ASK = """
 import importlib.metadata, json, sys, sysconfig
 def version(name):
