@@ -217,7 +217,6 @@ TESTED_TOGETHER = {
         "benchmarking/workloads/load/run.py",
         "benchmarking/workloads/load/session.py",
         "benchmarking/workloads/load/timer.py",
-        "benchmarking/workloads/load/warming.py",
     ],
     "tests/benchmarking/figures/test_load_curves.py": ["benchmarking/figures/load_reports.py"],
     "tests/benchmarking/export/test_load_csv.py": ["benchmarking/export/load_parts.py", "benchmarking/export/locust_csv.py"],
@@ -260,7 +259,6 @@ TESTED_TOGETHER = {
     "tests/launch/test_launch.py": [
         "launch/launching/launching.py",
         "launch/launching/place.py",
-        "launch/launching/sources.py",
         "launch/launching/study.py",
         "launch/launching/words.py",
         "launch/remote_flags.py",

@@ -20,6 +20,8 @@ OF_EXTRAS: Mapping[str, tuple[str, ...]] = {"syne-tune": ("syne-tune",), "trees"
 """What an extra that a method needs means here; trees are grown without a GPU, by the build that is small."""
 OF_DATA: Mapping[str, tuple[str, ...]] = {"images": ("pillow", "scikit-learn"), "caltech256": ("pillow",)}
 """What makes data sets of a type, in a controller as well."""
+OF_MODELS = ("torch", "onnx", "onnxruntime", "onnxscript")
+"""What exports models for endpoints and compares them, in a controller as well."""
 AS_PINNED: Mapping[str, str] = {"xgboost-cpu": "xgboost"}
 """Packages that have their pin under another name."""
 
@@ -43,6 +45,8 @@ def needed(specs: Sequence[ExperimentSpec], *, emulated: bool = False) -> list[s
     names = [*BASE, *(name for extra, names in OF_EXTRAS.items() if extra in extras for name in names)]
     types = {dataset.type for spec in specs for dataset in spec.definition.datasets.values() if _prepares(spec)}
     names += [name for kind, made_by in OF_DATA.items() if kind in types for name in made_by]
+    if any(spec.definition.models for spec in specs):
+        names += OF_MODELS
     if _prepares_parquet(specs):
         names.append("pyarrow")
     return [AS_PINNED.get(name, name) if emulated else name for name in names]

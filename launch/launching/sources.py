@@ -15,6 +15,7 @@ from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.datasets import PathDataset
 from definitions.errors import UserError
+from definitions.models import OnnxModel, TorchScriptModel
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def _paths(spec: ExperimentSpec) -> Iterator[Path]:
     definition, described = spec.definition, backend_description(spec.backend)
     if described.data_access is not DataAccess.NOTHING:
         yield from (Path(dataset.path) for dataset in definition.datasets.values() if isinstance(dataset, PathDataset))
+    yield from (Path(model.path) for model in definition.models.values() if isinstance(model, (OnnxModel, TorchScriptModel)))
     block = definition.block(spec.backend, described.block)
     yield from (Path(value) for name in described.paths if (value := getattr(block, name)))
 

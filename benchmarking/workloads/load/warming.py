@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from .calls import CallEnd, Caller
 
-_TRY_AGAIN = ("not_ready", "no_memory", "unavailable")
-"""Answers of an endpoint that is still loading: called again, here and nowhere else."""
+_TRY_AGAIN = ("not_ready", "no_memory", "unavailable", "late")
+"""How calls end while an endpoint is still loading: called again, here and nowhere else. A load may take longer than an answer may."""
 _APART_S = 0.2
 
 

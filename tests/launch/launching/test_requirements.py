@@ -80,3 +80,9 @@ def test_only_trials_on_the_controllers_own_instance_share_its_packages(tmp_path
     (tmp_path / "requirements.txt").write_text("pillow>=10\n", encoding="utf-8")
     assert of_benchmarks([spec("RS", tmp_path)]) == {}
     assert of_benchmarks([spec("RS", tmp_path, "local")]) == {"digits": ["pillow>=10"]}
+
+
+def test_a_controller_that_exports_models_has_what_that_takes(tmp_path):
+    resolved = resolve(Registry().find("mme_text"), "sagemaker")
+    one = ExperimentSpec(resolved, "RS", 0, "t", tmp_path, hears_levels=False, repeats=1)
+    assert set(needed([one])) - {*BASE} == {"torch", "onnx", "onnxruntime", "onnxscript"}
