@@ -40,6 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     if given.policy and given.cloudformation:
         raise UserError("--policy and --cloudformation", "each prints a document of its own", "give one after the other")
     if given.policy or given.cloudformation:
+        if given.policy == "controller" or given.cloudformation:
+            # Controllers, and what an account has for jobs, are of the cloud wherever trials run.
+            backend = backend_class(OF_AN_ACCOUNT)
         kind = given.policy or given.cloudformation
         document = backend.permission_document(kind, _request(given, _resolved(given) if given.benchmark else None))
         if document is None:

@@ -134,6 +134,13 @@ def test_a_template(capsys):
     assert (code, {"Vpc", "S3Endpoint", "Lustre"} <= set(yaml.safe_load(out)["Resources"])) == (0, True)
 
 
+def test_controllers_need_a_policy_wherever_trials_run(capsys):
+    code, out, _ = doctor(capsys, "--policy", "controller", "--backend", "local", "--benchmark", "digits", "--remote_bucket", "mine")
+    statements = {one["Sid"]: one for one in json.loads(out)["Statement"]}
+    assert (code, statements["Objects"]["Resource"]) == (0, "arn:aws:s3:::mine/outrider/*")
+    assert doctor(capsys, "--policy", "caller", "--backend", "local")[0] == 2
+
+
 def test_wrong_use_of_documents(capsys):
     code, out, err = doctor(capsys, "--policy", "--cloudformation")
     assert (code, out) == (2, "")
