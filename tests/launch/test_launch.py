@@ -12,7 +12,9 @@ from backends.emulator.core.settings import Delays
 from backends.sagemaker.code.packing import pack
 from benchmarking.remote.launch_record import RunMoney, from_json
 from benchmarking.studies.record import from_json as study_from_json
+from definitions.errors import UserError
 from launch.__main__ import main
+from launch.launching.checks import check_controllers
 from tests.backends.tag_bench import use
 
 pytestmark = pytest.mark.slow
@@ -278,3 +280,26 @@ def test_flags_of_this_machine_are_refused(emulator, source, capsys):
     assert launch(source, "--check_script") == 2
     assert main(["run", "--watch", "--benchmark", "digits"]) == 2
     assert "--watch without --remote" in capsys.readouterr().err
+
+
+def test_a_dry_run_names_what_controllers_lack(emulator, source, capsys, monkeypatch):
+    def missing(plan):
+        # As on a real account; an emulator is asked for nothing beforehand.
+        try:
+            check_controllers(plan)
+        except UserError as error:
+            return str(error)
+        return "nothing is missing"
+
+    monkeypatch.setattr("launch.launching.agreement.missing", missing)
+    monkeypatch.setenv("OUTRIDER_ROLE", ROLE)
+    assert launch(source, "--dry_run") == 0
+    assert capsys.readouterr().out.endswith("nothing is missing\n")
+    emulator.add_faults([{"kind": "error", "operation": "PassRole", "code": "AccessDenied", "status": 403}])
+    assert launch(source, "--dry_run", "--remote_instance_type", "ml.c5.xlarge") == 0
+    out = capsys.readouterr().out
+    assert "launch: 2 things are missing for its controllers" in out
+    assert '{"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::*:role/of-trials"}' in out
+    assert "controllers' quota: ml.c5.xlarge for training job usage: 0 instances" in out
+    assert "123456789012" not in out
+    assert objects(emulator) == []
