@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import tempfile
 import time
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from _common import load_line
 from _queues import Queue, QueueClient, plain_bisection, users_ramp
+from endpoint_contrasts import LoadedFront
+from load_generators import package_of
 
 from benchmarking.workloads.load.calls import CallEnd
 from benchmarking.workloads.load.endpoint import CalledEndpoint, LoadTarget
@@ -108,6 +113,48 @@ def passing(kind, draws, percentile, probe_s):
         print(f"{kind}: at {factor:g} times the true rate {shares}", flush=True)
 
 
+def chain_of(layers, columns=512):
+    """The files of a model of so many products of matrices: every row takes the same time."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    weights = np.eye(columns, dtype="float32")
+    names = ["x", *(f"h{number}" for number in range(layers))]
+    nodes = [helper.make_node("MatMul", [a, "weights"], [b]) for a, b in pairwise(names)]
+    nodes.append(helper.make_node("ReduceMean", [names[-1]], ["y"], axes=[1], keepdims=1))
+    graph = helper.make_graph(
+        nodes,
+        "chain",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", columns])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", 1])],
+        [numpy_helper.from_array(weights, "weights")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 9
+    return package_of(columns) | {"m/1/model.onnx": bytes(model.SerializeToString())}
+
+
+def real(draws, percentile, layers):
+    """Searches on a real server that serves one row after the other in one time: M/D/1 with the capacity that 200 users come to."""
+    for _ in range(draws):
+        with tempfile.TemporaryDirectory() as name:
+            front = LoadedFront(Path(name), chain_of(layers), 512)
+            common = ("--payload", "binary", "--batch", 1)
+            mu = front.load("--load", "users", "--ramp", "200@12@200", "--timeout_s", 60, *common)["achieved_per_s"]
+            queue = Queue("md1", mu, 15 / mu)
+            words = ("--slo_ms", 1000 * queue.limit_s, "--percentile", percentile, "--probe_s", 8, "--search_s", 60)
+            said = front.load(*words, *common)
+            front.bench.close()
+        truth = queue.truth(1 - percentile / 100)
+        estimate = said.get("rate_estimate_per_s")
+        print(
+            f"ort, {1000 / mu:.2f} ms a row, p{percentile:g} {1000 * queue.limit_s:.1f} ms: M/D/1 carries {truth:.0f}/s; found "
+            f"{said['max_rate_per_s']:.0f} ({100 * (said['max_rate_per_s'] / truth - 1):+.1f} %), estimate "
+            + (f"{estimate:.0f} ({100 * (estimate / truth - 1):+.1f} %)" if estimate else "none")
+            + f", rung {said['rung']}",
+            flush=True,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=200)
@@ -115,9 +162,14 @@ def main():
     parser.add_argument("--percentile", type=float, default=99.0)
     parser.add_argument("--probe_s", type=float, default=800.0)
     parser.add_argument("--share_passing", action="store_true")
+    parser.add_argument("--real", type=int, default=0, metavar="N", help="N searches on a real ONNX Runtime behind the front instead")
+    parser.add_argument("--layers", type=int, default=400, help="of its model, each a product with a matrix of 512 x 512")
     asked = parser.parse_args()
     began_s = time.process_time()
     print(load_line())
+    if asked.real:
+        real(asked.real, asked.percentile, asked.layers)
+        return
     for kind in asked.kinds:
         (passing if asked.share_passing else compare)(kind, asked.draws, asked.percentile, asked.probe_s)
     print(f"{time.process_time() - began_s:.0f} s of a processor")

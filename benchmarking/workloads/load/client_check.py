@@ -17,7 +17,7 @@ class ClientLoad:
 
     Args:
         cpu_share: of one core, of the busiest process.
-        sockets: connections at once, at most; `socket_limit`: how many it may have.
+        sockets: connections at once, at most; `socket_limit`: how many it may have, 0 where that is not known.
     """
 
     cpu_share: float = 0.0
@@ -42,7 +42,7 @@ def client_problem(tally: LoadTally, client: ClientLoad, rate: float) -> str:
     if lag_s is None or lag_s <= _LAG_SHARE * tally.limit_s:
         return ""
     said = f"requests were sent late, by {1000 * lag_s:.1f} ms at the 99th percentile of {1000 * tally.limit_s:g} ms that they may take"
-    if client.sockets >= client.socket_limit:
+    if client.socket_limit and client.sockets >= client.socket_limit:
         if rate * tally.limit_s < client.socket_limit:
             return ""  # more stood in the server than a load within the limit would have
         return f"{said}: all {client.socket_limit} connections were in use; raise --connections"

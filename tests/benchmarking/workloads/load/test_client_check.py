@@ -20,6 +20,7 @@ def lagging(lag_s, errors=()):
         (0.009, ClientLoad(1.0, 10, 1000), ""),
         (0.011, ClientLoad(0.97, 10, 1000), "busy to 97 %"),
         (0.011, ClientLoad(0.3, 10, 1000), "something else"),
+        (0.011, ClientLoad(), "something else"),
         (0.011, ClientLoad(0.3, 4, 4), "raise --connections"),
         (0.011, ClientLoad(0.3, 1000, 1000), ""),  # the server has them all: 100/s at 100 ms need ten
     ],
