@@ -118,3 +118,12 @@ def test_a_mark_is_shown_and_is_no_run_by_itself():
     leave(alone, StopMark(5.0, "ann"))
     with pytest.raises(UserError, match="there is no run"):
         look_at(alone, 1060.0, lambda name: SeenJob(""))
+
+
+@pytest.mark.parametrize(
+    ("left_s", "status", "expected"), [(3600.0, "InProgress", 3540.0), (3600.0, "Failed", None), (None, "InProgress", None)]
+)
+def test_who_is_not_at_work_has_no_time_left_and_nobody_has_time_that_was_not_told(left_s, status, expected):
+    store = run_store()
+    store.put(controller_live_key(1), as_bytes(word(seconds_left=left_s)))
+    assert look_at(store, 1060.0, lambda name: SeenJob(status)).controllers[0].seconds_left == expected
