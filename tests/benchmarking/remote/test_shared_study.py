@@ -58,3 +58,22 @@ def test_who_comes_in_between_is_seen():
     with pytest.raises(UserError, match="it has 2 experiments"):
         share_study(store, study(0), study(0, 1))
     assert there(store) == study(0, 5)
+
+
+def test_others_who_write_again_and_again_end_it_and_lose_nothing():
+    store, looks = MemoryStore(), []
+
+    def between(operation, key):
+        if operation == "replace" and key == "study.json":
+            # The same study once more, looked at by another.
+            looks.append(Look("x", 2 + len(looks)))
+            body = as_json(replace(study(0), looks=tuple(looks))).encode()
+            store.objects[key] = (body, f"etag-{len(looks)}", 0.0)
+        return ""
+
+    store.put("study.json", as_json(study(0)).encode())
+    store.failing = between
+    with pytest.raises(UserError, match="changed over and over by others"):
+        share_study(store, study(0), study(0, 1))
+    assert there(store).experiments == study(0).experiments
+    assert len(looks) > 1

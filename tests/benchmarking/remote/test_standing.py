@@ -121,7 +121,8 @@ def test_a_mark_is_shown_and_is_no_run_by_itself():
 
 
 @pytest.mark.parametrize(
-    ("left_s", "status", "expected"), [(3600.0, "InProgress", 3540.0), (3600.0, "Failed", None), (None, "InProgress", None)]
+    ("left_s", "status", "expected"),
+    [(3600.0, "InProgress", 3540.0), (10.0, "InProgress", 0.0), (3600.0, "Failed", None), (None, "InProgress", None)],
 )
 def test_who_is_not_at_work_has_no_time_left_and_nobody_has_time_that_was_not_told(left_s, status, expected):
     store = run_store()

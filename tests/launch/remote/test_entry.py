@@ -35,3 +35,9 @@ def test_an_old_python_is_said_in_one_sentence_which_is_the_jobs_reason_too(tmp_
 def test_a_reason_is_cut_to_what_the_service_takes(tmp_path):
     leave_failure(str(tmp_path), "x" * 5000)
     assert len((tmp_path / "failure").read_text(encoding="utf-8")) == 1000
+
+
+def test_a_reason_that_cannot_be_left_is_said_and_ends_nothing(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    leave_failure(str(tmp_path / "file"), "why")
+    assert capsys.readouterr().err.startswith("the reason could not be left for the service: [Errno ")
