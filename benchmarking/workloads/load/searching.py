@@ -166,7 +166,7 @@ class RunningSearch:
         until_s = self._clock() + self._options.search_s if self._options.search_s else math.inf
         while (rate := search.next_rate) is not None and self._clock() < until_s:
             seen = await self._status.read()
-            outcome = await self._probed(rate)
+            outcome = await self._probed(rate, search.passed)
             used = used_between(seen, await self._status.read())
             before = search.rung
             self._note(record, outcome, search, used)
@@ -180,16 +180,17 @@ class RunningSearch:
             if not search.rung:
                 self._report(**{**self._metrics(1, search, record), "why": said})
 
-    async def _probed(self, rate: float) -> ProbeOutcome:
+    async def _probed(self, rate: float, passed: float) -> ProbeOutcome:
         """Return what a probe came to; one that the client limited is tried once more, as the reason may have passed."""
         outcome = await probe(self._client, rate, self._options)
-        self._tell(outcome)
+        self._tell(outcome, passed)
         if outcome.verdict == CLIENT_BOUND:
             outcome = await probe(self._client, rate, self._options)
-            self._tell(outcome)
+            self._tell(outcome, passed)
         return outcome
 
-    def _tell(self, outcome: ProbeOutcome) -> None:
+    def _tell(self, outcome: ProbeOutcome, passed: float) -> None:
+        """Tell of a probe, where `passed` is the largest rate that had passed before."""
         figures = figures_of(outcome.tally, outcome.seconds)
         evidence, client = outcome.evidence, outcome.client
         what = {
@@ -197,10 +198,11 @@ class RunningSearch:
             "over": evidence.over, "worth": evidence.worth[0], "client_cpu_share": client.cpu_share, "sockets": client.sockets,
         }  # fmt: skip
         self._files.write("probe", what, figures, outcome.tally)
-        # Of no rung, as a rung is the largest rate that passed: for the curves of rate and latency over load.
+        # Of no rung: for the curves of rate and latency over load, and for who looks while a rung is not reached yet.
         kept = ("achieved_per_s", "latency_p50_ms", "latency_p95_ms", "latency_p99_ms", "error_share", "cold_share")
         told = {f"probe_{name}": figures[name] for name in kept if name in figures}
-        self._report(probe_rate_per_s=outcome.rate, probe_verdict=outcome.verdict, **told)
+        passed = max(passed, outcome.rate) if outcome.verdict == PASSES else passed
+        self._report(probe_rate_per_s=outcome.rate, probe_verdict=outcome.verdict, max_rate_per_s=passed, **told)
         self._say(
             f"{outcome.rate:.4g}/s {outcome.verdict} after {outcome.seconds:.1f} s: p{self._options.percentile:g} "
             f"{_quantile_text(outcome, self._options)} of {self._options.slo_ms:g} ms, errors {outcome.tally.failed}"

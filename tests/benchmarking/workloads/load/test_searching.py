@@ -44,10 +44,13 @@ def test_it_finds_the_rate_that_a_queue_carries(tmp_path):
     truth = queue.truth(95)
     probes = []
     reports, lines = search(queue, folder=tmp_path, probes=probes)
+    rates = [one["max_rate_per_s"] for one in reports]
     assert [one["rung"] for one in reports] == [1, 2, 3, 4]
     assert [one["probe_rate_per_s"] for one in probes] == queue.asked
+    so_far = [one["max_rate_per_s"] for one in probes]
+    assert so_far == sorted(so_far)
+    assert so_far[-1] == rates[-1]
     assert {one["probe_verdict"] for one in probes} >= {"passed", "failed"}
-    rates = [one["max_rate_per_s"] for one in reports]
     assert rates == sorted(rates)
     assert 0.8 * truth < rates[-1] < 1.02 * truth
     assert reports[-1]["rate_low_per_s"] < reports[-1]["rate_estimate_per_s"] < reports[-1]["rate_high_per_s"]
