@@ -41,6 +41,20 @@ def test_only_the_worst_quarter_gives_way():
     assert decisions == [Decision.CONTINUE] * 6 + [Decision.STOP] * 2
 
 
+def test_nobody_gives_way_before_the_end_of_an_interval_nor_at_the_end():
+    arguments = {"perturbation_interval": 3, "population_size": 2}
+    method = build_method("PBT", benchmark(), 0, arguments, region="us-east-1")
+    leader, laggard = (Evaluation(number, method.suggest().configuration) for number in range(2))
+    for member in (leader, laggard):
+        method.on_trial_add(member)
+    said = {}
+    for epoch in range(1, 10):
+        said[epoch] = [method.on_trial_result(member, {"loss": loss, "epoch": epoch}) for member, loss in ((leader, 1.0), (laggard, 2.0))]
+        assert said[epoch][0] is Decision.CONTINUE
+    # The ninth epoch is the last, where whoever lags is through as well.
+    assert [epoch for epoch, decisions in said.items() if decisions[1] is Decision.STOP] == [3, 6]
+
+
 def copies(resample_probability, seeds=40):
     """Return the changed copies of one known leader, each made with a seed of its own."""
     found = []

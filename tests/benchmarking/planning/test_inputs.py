@@ -147,6 +147,8 @@ def test_prepared_channels_point_at_the_data(tmp_path):
             "files",
         )
         assert channel.uri.startswith(str(tmp_path))
+        facts, size_bytes = channel.facts, sum(path.stat().st_size for path in Path(channel.uri).rglob("*.jpg"))
+        assert (facts.format, facts.labels, facts.samples, facts.size_bytes) == ("jpg", "folder", 8, size_bytes)
         assert (inputs.environment, inputs.notes) == ({}, [])
     assert len([path for path in tmp_path.iterdir() if path.name.startswith("images-")]) == 1  # what nobody asks for is not made
 
@@ -178,8 +180,11 @@ def own_folder(tmp_path):
 def test_a_canary_reads_its_share_of_the_full_level(tmp_path, fidelity, sampled, level, files, name):
     made = benchmark(datasets=own_folder(tmp_path), inputs={"train": InputChannel(sampled=sampled)}, fidelity=fidelity)
     with Inputs(made, "local", tmp_path / "cache", seed=3) as inputs:
-        folder = Path(inputs.channels(TrialSpec({"x": 1}, level, 2))[0].uri)
+        (channel,) = inputs.channels(TrialSpec({"x": 1}, level, 2))
+    folder = Path(channel.uri)
     assert len(list(folder.iterdir())) == files
+    # Of a part nobody counted how much it is.
+    assert name is None or (channel.facts.samples, channel.facts.size_bytes) == (None, None)
     assert folder.parent.name.rpartition("-")[0] == name if name else folder == tmp_path / "own"
 
 
