@@ -90,7 +90,7 @@ def test_what_counted_as_anothers_child_is_reaped_once_it_is_known_as_the_jobs(b
         import subprocess, time
         subprocess.Popen(["sleep", "60"], env={}, start_new_session=True)
         report(epoch=1)
-        time.sleep(0.8)  # longer than the time between two samples, so that it is seen while its parent lives
+        time.sleep(2.5)  # ten times the time between two samples, so that it is seen while its parent lives
     """
     before = {*zombies()}
     events = bench.begin(bench.job("one", code))

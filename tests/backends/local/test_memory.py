@@ -59,7 +59,7 @@ def test_pages_that_processes_share_count_once(bench: LocalBench) -> None:
         for _ in range(3):
             pid = os.fork()
             if pid == 0:
-                time.sleep(0.8)
+                time.sleep(2.5)
                 os._exit(0)
             children.append(pid)
         for pid in children:
