@@ -31,9 +31,9 @@ from launch.experiment_outcome import with_results
 from launch.experiments import execute, resume_command
 from launch.functions import definition_of
 from launch.launching.agreement import agree
+from launch.launching.launched_here import check_not_launched
 from launch.launching.launching import launch, launching
 from launch.launching.remote_run import RemoteRun
-from launch.launching.taking_over import check_not_launched
 from launch.launching.words import dry_run_text
 from launch.panels import in_notebook, panel_here
 from launch.planning import folders_of, plan

@@ -59,7 +59,7 @@ def _run(given: argparse.Namespace, request: RunRequest, arguments: Sequence[str
         return launch_given(given, request, arguments)
     if given.watch:
         raise UserError("--watch without --remote", "a run on this machine is followed anyway", "leave it out, or use `launch`")
-    from launch.launching.taking_over import check_not_launched
+    from launch.launching.launched_here import check_not_launched
     from launch.planning import plan
     from launch.study_request import with_study
 
@@ -118,7 +118,7 @@ def _report(given: argparse.Namespace, request: RunRequest, planned: Planned, ou
     from launch.experiment_outcome import with_results
     from launch.experiments import resume_command
     from launch.hints import hint_for
-    from launch.launching.taking_over import as_it_was_launched
+    from launch.launching.launched_here import as_it_was_launched
     from launch.outcome import as_csv, as_json, as_text, gravest
     from launch.remote.sharing import CONTROLLER_VARIABLE
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -223,3 +224,23 @@ def test_what_is_decided_for_the_user_is_said_once_before_the_first_trial(toy, r
     assert "a job may take as long as it takes; --max_run S limits it" in said
     first = next(at for at, line in enumerate(lines) if "trial 0 starts" in line)
     assert all(lines.index(f"  {line}") < first for line in said)
+
+
+NOT_FOR_A_LOCAL_RUN = (
+    *("backends.emulator", "backends.sagemaker.jobs", "benchmarking.remote.keeping", "boto3", "botocore"),
+    *("benchmarking.forecasting.model.draws", "launch.dry_run", "launch.launching.launching", "numpy", "pandas", "rich", "scipy", "torch"),
+)
+
+
+@pytest.mark.slow
+def test_a_local_run_imports_nothing_of_what_it_does_not_use(toy):
+    code = (
+        "import sys\nfrom launch.__main__ import main\n"
+        "code = main(['run', '--benchmark', 'toy.yaml', '--method', 'RS', '--max_num_trials', '1', '--experiment_tag', 'i'])\n"
+        f"print([name for name in {NOT_FOR_A_LOCAL_RUN} if name in sys.modules], file=sys.stderr)\nsys.exit(code)\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=toy.folder, env=environ, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]")

@@ -11,7 +11,7 @@ from benchmarking.remote.launch_record import LaunchRecord, RunMoney, SentPackag
 from benchmarking.studies.record import StudyFlags, StudyRecord
 from definitions.errors import UserError
 from launch.experiments import resume_command
-from launch.launching.taking_over import as_it_was_launched, check_not_launched
+from launch.launching.launched_here import as_it_was_launched, check_not_launched
 from launch.request import RunRequest
 
 URI = "s3://mine/team/x/runs/t"
