@@ -268,6 +268,7 @@ TESTED_TOGETHER = {
         "launch/launching/following.py",
         "launch/launching/renewing.py",
         "launch/launching/resuming.py",
+        "launch/launching/taking_over.py",
     ],
     "tests/launch/test_report.py": ["launch/named_results.py"],
     "tests/launch/test_run.py": [
