@@ -122,6 +122,9 @@ def unpack(archive: Path, place: Path, kind: str) -> Unpacked:
     try:
         with tarfile.open(archive, "r:*") as tar:
             size_bytes = _extract(tar, place)
+            # To its end, as the checksum of what was packed stands there: one that is cut off after its last file would seem whole.
+            while tar.fileobj is not None and tar.fileobj.read(1 << 20):
+                pass
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         shutil.rmtree(place, ignore_errors=True)
         raise PackageError(f"{archive.name} cannot be unpacked: {error}") from error

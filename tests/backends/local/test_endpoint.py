@@ -165,7 +165,7 @@ def test_an_endpoint_that_does_not_come_up_fails_with_the_reason(bench, tmp_path
 
 @pytest.mark.slow
 def test_a_model_larger_than_the_memory_makes_a_trial_infeasible(bench, tmp_path):
-    served = deployment(package(tmp_path / "linear.tar.gz", weights=200 << 20), "single", 1, memory_bytes=150 << 20)
+    served = deployment(package(tmp_path / "linear.tar.gz", weights=96 << 20), "single", 1, memory_bytes=96 << 20)
     end = bench.end_of(load(bench, "report(x=1)", served))
     assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.OUT_OF_MEMORY)
     assert "does not fit into memory even alone" in end.message

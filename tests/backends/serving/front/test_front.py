@@ -7,7 +7,6 @@ import os
 import signal
 import struct
 import threading
-import time
 
 import pytest
 
@@ -15,22 +14,15 @@ from backends.common import process_tree
 from backends.serving.base import BINARY
 from tests.backends.serving.front_bench import ROW, request_body
 from tests.backends.serving.onnx_packages import archive, config, linear_model, package
+from tests.backends.serving.server_contract import descendants, until
 
 pytestmark = pytest.mark.slow
 
 
 def server_pid(bench) -> int:
     """Return the number of the server's process."""
-    (pid,) = process_tree.children(bench.process.pid)
-    return pid
-
-
-def until(true, seconds=20.0):
-    """Wait for another process to get somewhere."""
-    give_up_at = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
+    (server,) = descendants(bench)
+    return server.pid
 
 
 def test_a_target_is_loaded_on_its_first_call(front, tmp_path):
@@ -150,9 +142,9 @@ def test_with_memory_for_some_models_the_least_recently_used_goes(front, tmp_pat
 
 
 def test_a_model_that_is_larger_than_the_memory_is_said_to_be(front, tmp_path):
-    package(tmp_path / "targets" / "a.tar.gz", weights=256 << 20)
+    package(tmp_path / "targets" / "a.tar.gz", weights=96 << 20)
     package(tmp_path / "targets" / "small.tar.gz")
-    bench = front(limit_bytes=200 << 20)
+    bench = front(limit_bytes=96 << 20)
     assert bench.invoke("small.tar.gz").status == 200
     answer = bench.invoke("a.tar.gz")
     assert (answer.status, answer.value["OriginalStatusCode"]) == (424, 507)
@@ -175,7 +167,7 @@ def test_callers_of_one_model_wait_for_one_load(front, tmp_path):
 
 
 def test_a_load_that_is_not_done_in_time_answers_429_and_goes_on(front, tmp_path):
-    package(tmp_path / "targets" / "a.tar.gz", weights=128 << 20)
+    package(tmp_path / "targets" / "a.tar.gz", weights=64 << 20)
     bench = front(load_wait_s=0.001)
     answer = bench.invoke("a.tar.gz")
     assert (answer.status, answer.headers["x-amzn-errortype"]) == (429, "ModelNotReadyException")

@@ -37,6 +37,15 @@ def test_what_would_leave_the_folder_is_refused(tmp_path, name):
         unpack(archive(tmp_path / "in" / "a.tar.gz", {name: b"1"}), tmp_path / "in" / "a", "k")
 
 
+@pytest.mark.parametrize("part", [0.3, 0.6, 0.9])
+def test_an_archive_that_is_cut_off_anywhere_is_refused(tmp_path, part):
+    whole = archive(tmp_path / "a.tar.gz", MODEL).read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(whole[: int(part * len(whole))])
+    with pytest.raises(PackageError, match="cannot be unpacked"):
+        unpack(tmp_path / "cut.tar.gz", tmp_path / "cut", "k")
+    assert not (tmp_path / "cut").exists()
+
+
 def test_a_file_twice_is_refused(tmp_path):
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as tar:
         for _ in range(2):
