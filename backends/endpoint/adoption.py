@@ -25,10 +25,13 @@ class EndpointAdopter:
     def __init__(self, course: JobCourse, asked: EndpointCalls, poller: EndpointPoller, prefix: str) -> None:
         self._course, self._asked, self._poller, self._prefix = course, asked, poller, prefix
         self.is_done = True
+        self._last_seen: dict[str, float] = {}
+        """When the earlier controller last said something of a job, as it does when it orders a deletion."""
 
     def adopt(self, jobs: Sequence[AdoptedJob], now: float) -> None:
         """Look what is there; what becomes of each job arrives as events."""
         adopted = [self._taken_up(one, now) for one in jobs]
+        self._last_seen = {one.spec.name: one.last_event_at for one in jobs if one.last_event_at is not None}
         for job in adopted:
             self._course.jobs[job.name] = job
         self.is_done = False
@@ -56,7 +59,7 @@ class EndpointAdopter:
                 self._goes_on(job, seen)
             elif job.accepted:
                 # It was there: whoever was at work before had it deleted, and did not live to say so.
-                job.billed_from = job.submitted_at
+                job.billed_from, job.billed_until = job.submitted_at, self._last_seen.get(job.name)
                 job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
                 self._course.gone(job)
             elif job.stop_reason is not None:

@@ -129,6 +129,9 @@ class JobCourse:
             self.close(job)
             self.keeper.keep(job)
             return
+        if job.phase is not EndpointPhase.DELETING:
+            # Kept in the journal: who takes over and finds nothing knows until when it was billed.
+            self._emit(Noted(job.name, self._now(), stage="Deleting"))
         job.phase = EndpointPhase.DELETING
         if not job.deletion.is_asked:
             self._asked.delete(job.deletion, partial(self.gone, job))

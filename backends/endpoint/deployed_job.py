@@ -60,6 +60,7 @@ class DeployedJob:
         submitted_at: of the back-end's clock.
         is_own: whether the endpoint is made and deleted.
         billed_from: when its bill begins; None as long as there is nothing to be billed.
+        billed_until: when its bill ended, where that was before it is closed; None where it ends then.
         exists_since: when the endpoint was seen to exist, before which a listing tells nothing.
         incarnation: life of the script that runs now, or is to run, over all controllers.
         local_lives: lives of the script under earlier controllers.
@@ -76,6 +77,7 @@ class DeployedJob:
     is_own: bool = True
     phase: EndpointPhase = EndpointPhase.CREATING
     billed_from: float | None = None
+    billed_until: float | None = None
     exists_since: float = 0.0
     accepted: bool = False
     started: bool = False
@@ -131,7 +133,7 @@ def closed_event(job: DeployedJob, at: float) -> Closed:
         verdict.message,
         started_at=script.started_at if script is not None else None,
         ended_at=script.ended_at if script is not None else None,
-        billable_s=0.0 if job.billed_from is None else max(0.0, at - job.billed_from),
+        billable_s=0.0 if job.billed_from is None else max(0.0, (at if job.billed_until is None else job.billed_until) - job.billed_from),
         usage=usage,
         log_tail=script.log_tail if script is not None else (),
     )

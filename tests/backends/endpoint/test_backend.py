@@ -231,6 +231,28 @@ def test_the_next_controller_goes_on_with_the_endpoint_and_a_further_life_of_the
     assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=1.5)
 
 
+def test_one_whose_deletion_was_ordered_is_billed_until_then_by_the_next_controller(made):
+    bench = made()
+    first = bench.backend()
+    job = bench.job("reports3", "x1")
+    first.submit(job)
+    begun = collect(first, lambda found: "Deleting" in [one.stage for one in of_job(found, "x1", Noted)], 60.0)
+    ordered_at = next(one.at for one in of_job(begun, "x1", Noted) if one.stage == "Deleting")
+    accepted_at = of_job(begun, "x1", Accepted)[0].at
+    first.wait(1.0)
+    first.detach()
+    while bench.left().count("x1") == 3:
+        time.sleep(0.1)
+    time.sleep(4.0)
+    second = bench.backend()
+    second.adopt([AdoptedJob(job, accepted_at - 0.1, ordered_at, accepted_at, started=True)], ordered_at)
+    end = closed(collect(second, all_closed("x1"), 60.0), "x1")
+    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.LOST)
+    assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=2.0)
+    assert second.close() == []
+    assert bench.left() == []
+
+
 def test_the_next_controller_asks_anew_for_what_never_came_to_be_and_deletes_what_is_nobodys(made):
     bench = made()
     first = bench.backend()
