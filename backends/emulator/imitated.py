@@ -75,7 +75,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
         "models, endpoint configurations and endpoints: Create, Describe, List, Delete, tags; Creating, InService, Failed with its reason, "
         "Deleting, with the quota of endpoints",
         "InvokeEndpoint with TargetModel: archives of S3 loaded by a server of models on this machine, within the instance's memory; "
-        "413, 424, 429, 503 and ValidationError",
+        "413, 424, 429, 503 and ValidationError; ModelLatency, OverheadLatency, ModelLoadingWaitTime and ModelCacheHit in CloudWatch",
         "jobs of `trtexec`, by a stand-in that reads its arguments and the ONNX file and writes what nothing can serve",
         "metrics by regex, in Describe, Search and CloudWatch",
         "logs",

@@ -164,8 +164,12 @@ class Router:
             return self._models[service]
 
     def _handed(self, request: Request, service: str, operation: str, protocol: str) -> Response:
-        if service == "monitoring" and (points := self._metrics.take()):
-            self._moto.put_metrics(self._settings.account, self._settings.region, points)
+        if service == "monitoring":
+            place = self._settings.account, self._settings.region
+            if points := self._metrics.take():
+                self._moto.put_metrics(*place, points)
+            if sums := self._data_plane.metrics.take():
+                self._moto.put_sums(*place, sums)
         try:
             return self._moto.answer(request, service, operation)
         except NotImplementedError:

@@ -369,7 +369,7 @@ class EndpointBackend(Backend):
         return bool(self._course.leaving) or any(self._may_be_left(job) for job in self._course.jobs.values())
 
     def _may_be_left(self, job: DeployedJob) -> bool:
-        return job.is_own and job.phase is not EndpointPhase.OVER
+        return job.is_own and job.phase is not EndpointPhase.OVER and not job.is_leaving
 
     def _note(self, text: str) -> None:
         self._events.append(Noted("", self.now(), text=text))

@@ -140,8 +140,19 @@ class JobCourse:
         """Take in that a job's endpoint is no more."""
         if job.phase is EndpointPhase.OVER:
             return
+        if job.is_leaving:
+            return
+        # Asked for now, as the service's own figures come some time after what they tell of, and outlive the endpoint.
+        job.is_leaving = True
+        job.billed_until = job.billed_until or self._now()
         self._asked.clear(job.endpoint)
-        self.close(job)
+
+        def told(figures: dict[str, dict[str, float]]) -> None:
+            job.figures = figures
+            if job.phase is not EndpointPhase.OVER:
+                self.close(job)
+
+        self._asked.figures(job, told)
 
     def close(self, job: DeployedJob) -> None:
         """Close a job."""

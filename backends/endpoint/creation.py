@@ -10,6 +10,7 @@ from backends.endpoint.deployed_job import DeployedJob, EndpointDeletion
 from backends.endpoint.packages_in_s3 import PackageStore
 from backends.endpoint.reasons import is_absent, is_in_progress, is_there_already
 from backends.endpoint.requests import check_server, config_request, endpoint_request, model_request
+from backends.endpoint.service_figures import service_figures
 from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
@@ -115,6 +116,19 @@ class EndpointCalls:
 
         request = {"EndpointName": deletion.endpoint}
         self._calls.put(Call("DeleteEndpoint", partial(self._call, "DeleteEndpoint", request), taken, failed))
+
+    def figures(self, job: DeployedJob, done: Callable[[dict[str, dict[str, float]]], None]) -> None:
+        """Ask what CloudWatch knows of a job's load; nothing where it does not answer."""
+        script = job.script
+        if script is None or script.started_at is None or script.ended_at is None:
+            done({})
+            return
+        begin, end = script.started_at, script.ended_at
+
+        def make() -> dict[str, dict[str, float]]:
+            return service_figures(self._clients.get("cloudwatch", attempts=1), job.endpoint, begin, end)
+
+        self._calls.put(Call("GetMetricStatistics", make, done, lambda _: done({})))
 
     def clear(self, endpoint: str) -> None:
         """Delete the configuration, the model and the targets of an endpoint that is gone."""

@@ -66,6 +66,7 @@ class DeployedJob:
         local_lives: lives of the script under earlier controllers.
         waited_s: seconds from the endpoint's creation until it was in service.
         script: what the local back-end said of the script's end.
+        is_leaving: whether its endpoint is gone, and only what the service measured is awaited; `figures`: that.
         deletion: of the endpoint.
         warm: whether it got an endpoint that was kept.
     """
@@ -88,6 +89,8 @@ class DeployedJob:
     verdict: JobVerdict | None = None
     script: Closed | None = None
     warm: bool = False
+    is_leaving: bool = False
+    figures: dict[str, dict[str, float]] = field(default_factory=dict)
     deletion: EndpointDeletion = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,6 +128,7 @@ def closed_event(job: DeployedJob, at: float) -> Closed:
         verdict = JobVerdict(Outcome.FAILED, Cause.LOST, "nothing is known of its end")
     usage = dict(script.usage) if script is not None else {}
     usage |= {"waited_s": round(job.waited_s, 3)} | ({"warm": True} if job.warm else {})
+    usage |= {"service": job.figures} if job.figures else {}
     return Closed(
         job.name,
         at,

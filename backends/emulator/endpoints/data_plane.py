@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from backends.emulator.core.endpoint_metrics import EndpointMetrics
 from backends.emulator.core.settings import Settings
 from backends.emulator.endpoints.front_process import FrontGoneError
 from backends.emulator.endpoints.fronts import Fronts
@@ -37,9 +38,12 @@ class DataPlane:
         self, fronts: Fronts, in_service: Callable[[str], bool], settings: Settings, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         self._fronts, self._in_service, self._settings, self._sleep = fronts, in_service, settings, sleep
+        self.metrics = EndpointMetrics()
+        """Of invocations, for CloudWatch."""
 
     def invoke(self, name: str, request: Request) -> Response:
         """Return the response to InvokeEndpoint; raises `ServiceError`."""
+        begun_s = time.monotonic()
         if request.length is not None and request.length > MOST_BODY_BYTES:
             raise ServiceError("ValidationError", f"HTTP content length exceeded {MOST_BODY_BYTES} bytes.", 413)
         if not self._in_service(name):
@@ -51,16 +55,31 @@ class DataPlane:
         if variant and variant != front.settings.variant:
             raise ServiceError("ValidationError", f"Variant {variant} of endpoint {name} not found.")
         headers = {key: request.headers[key] for key in _PASSED_ON if key in request.headers}
+        sent_body, asked_s = request.body(MOST_BODY_BYTES), time.monotonic()
         try:
-            status, answered, body = front.ask("POST", f"/endpoints/{name}/invocations", request.body(MOST_BODY_BYTES), headers)
+            status, answered, body = front.ask("POST", f"/endpoints/{name}/invocations", sent_body, headers)
         except FrontGoneError:
             threading.Thread(target=self._fronts.revive, args=(name,), name=f"revive {name}", daemon=True).start()
             raise _unavailable(name) from None
+        answered_s = time.monotonic()
         held_s = self._fronts.held_s(name)
         if held_s > 0:
             self._sleep(held_s)
+        self._count(name, front.settings.variant, answered, (asked_s - begun_s, answered_s - asked_s))
         shown = {key: value for key, value in answered.items() if key in _ANSWERED or key.startswith("x-outrider-")}
         return Response(status, body, shown)
+
+    def _count(self, name: str, variant: str, answered: Mapping[str, str], spent_s: tuple[float, float]) -> None:
+        """Add an invocation to the metrics; `spent_s`: seconds before the model was asked, and until it had answered."""
+        overhead_s, model_s = spent_s
+        values = {"Invocations": (1.0, "None")}
+        load_ms = float(answered.get("x-outrider-load-ms", 0.0))
+        values["ModelLatency"] = (max(0.0, 1e6 * model_s - 1e3 * load_ms), "Microseconds")
+        values["OverheadLatency"] = (1e6 * overhead_s, "Microseconds")
+        if "x-outrider-cold" in answered:
+            values["ModelCacheHit"] = (float(answered["x-outrider-cold"] == "0"), "None")
+            values["ModelLoadingWaitTime"] = (1e3 * load_ms, "Microseconds")
+        self.metrics.add(name, variant, time.time(), values)
 
 
 def _unavailable(name: str) -> ServiceError:

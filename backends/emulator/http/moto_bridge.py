@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from backends.emulator.core.endpoint_metrics import ENDPOINT_NAMESPACE, MetricSum
 from backends.emulator.core.metric_series import DIMENSION, NAMESPACE, MetricPoint
 from backends.emulator.http.errors import ServiceError
 from backends.emulator.http.messages import Request, Response
@@ -42,6 +43,23 @@ class MotoBridge:
             for point in points
         ]
         cloudwatch_backends[account][region].put_metric_data(NAMESPACE, data)
+
+    def put_sums(self, account: str, region: str, sums: Sequence[MetricSum]) -> None:
+        """Have moto's CloudWatch show metrics of endpoints; raises ServiceError where moto is not installed."""
+        self._load("monitoring", "PutMetricData")
+        from moto.cloudwatch.models import cloudwatch_backends
+
+        data = [
+            {
+                "MetricName": one.name,
+                "Unit": one.unit,
+                "Timestamp": datetime.fromtimestamp(one.at, UTC).replace(tzinfo=None),
+                "Dimensions": [{"Name": "EndpointName", "Value": one.endpoint}, {"Name": "VariantName", "Value": one.variant}],
+                "StatisticValues": {"SampleCount": one.count, "Sum": one.total, "Minimum": one.least, "Maximum": one.most},
+            }
+            for one in sums
+        ]
+        cloudwatch_backends[account][region].put_metric_data(ENDPOINT_NAMESPACE, data)
 
     def answer(self, request: Request, service: str, operation: str) -> Response:
         """Return moto's answer; raises ServiceError where moto is not installed."""

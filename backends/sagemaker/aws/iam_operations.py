@@ -119,7 +119,7 @@ CONTROLLER: tuple[str, ...] = (
     *("CreateExperiment", "CreateTrial", "CreateTrialComponent", "UpdateTrialComponent", "AssociateTrialComponent"),
     *("BatchPutMetrics", "Search"),
     *("CreateModel", "CreateEndpointConfig", "CreateEndpoint", "DescribeEndpoint", "ListEndpoints", "InvokeEndpoint"),
-    *("DeleteEndpoint", "DeleteEndpointConfig", "DeleteModel"),
+    *("DeleteEndpoint", "DeleteEndpointConfig", "DeleteModel", "GetMetricStatistics"),
     *("HeadBucket", "ListObjectsV2", "HeadObject", "GetObject", "PutObject", "CopyObject", "DeleteObject", "DeleteObjects"),
     *("CreateMultipartUpload", "UploadPart", "UploadPartCopy", "CompleteMultipartUpload", "AbortMultipartUpload"),
     *("FilterLogEvents", "GetLogEvents", "DescribeLogStreams"),

@@ -64,6 +64,9 @@ def test_the_script_calls_the_targets_and_nothing_is_left(made):
     assert all(event.metrics["has_status"] for event in of_job(events, "x1", Reported))
     end = closed(events, "x1")
     assert (end.outcome, end.usage["waited_s"] > 0) == (Outcome.COMPLETED, True)
+    service = end.usage["service"]
+    assert (service["model_ms"]["count"], service["cache_hit"]["mean"], service["loading_wait_ms"]["mean"] > 0) == (3.0, 0.0, True)
+    assert 0 < service["model_ms"]["mean"] <= service["model_ms"]["max"]
     assert backend.close() == []
     assert bench.left() == []
     assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=1.5)
