@@ -11,7 +11,7 @@ import pytest
 from benchmarking.models.exporting import FAILED, RESULT, export, main
 from benchmarking.models.running import ExportError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 NETS = """
 import torch

@@ -12,6 +12,9 @@ from benchmarking.models.preparation import Batching, ModelSource, package
 from definitions.errors import UserError
 from definitions.models import EndpointModels
 
+# Each export is a process that imports torch, for minutes where a machine does much else.
+pytestmark = pytest.mark.timeout(400)
+
 ARCHIVE = {
     "type": "package",
     "uri": "s3://bucket/there.tar.gz",
