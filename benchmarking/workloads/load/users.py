@@ -104,6 +104,7 @@ class UserRamp:
                     await asyncio.sleep(_TICK_S)
                 before, begin_s = stage.users, begin_s + stage.seconds
             self._current = None
+            self._resize(0)  # who goes on asking is never done
             while self._caller.in_flight:
                 self._caller.sweep()
                 await asyncio.sleep(_TICK_S)
