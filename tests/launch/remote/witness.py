@@ -20,6 +20,7 @@ from backends.sagemaker.aws.iam_operations import OPERATIONS, Grant, Target
 
 ACCOUNT = "123456789012"
 REGION = "us-east-1"
+_KINDS = {"ModelName": "model", "EndpointConfigName": "endpoint-config", "EndpointName": "endpoint"}
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,15 @@ def needs(call: SeenCall) -> Iterator[tuple[Grant, str, dict[str, str]]]:
     tags = {f"aws:RequestTag/{one['Key']}": one["Value"] for one in asked.get("Tags", ()) if isinstance(one, Mapping)}
     for grant in OPERATIONS[call.operation]:
         known = dict(tags)
+        named = str(asked.get("ResourceArn", ""))
+        if named and (":training-job/" in named) is not (grant.target is Target.JOBS):
+            continue  # the same action on things of another kind
         match grant.target:
+            case Target.ENDPOINTS:
+                kind, name = next((kind, asked[key]) for key, kind in _KINDS.items() if key in asked)
+                arn = named or f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:{kind}/{name}"
             case Target.JOBS:
-                name = asked.get("TrainingJobName") or str(asked.get("ResourceArn", "")).rpartition("/")[2]
+                name = asked.get("TrainingJobName") or named.rpartition("/")[2]
                 arn = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-job/{name}"
                 if grant.action == "sagemaker:AddTags" and call.operation.startswith("Create"):
                     known["sagemaker:TaggingAction"] = call.operation
