@@ -34,9 +34,12 @@ def check_not_launched(tag_folder: Path, request: RunRequest) -> None:
 
 
 def as_it_was_launched(study: StudyRecord | None, tag_folder: Path) -> StudyRecord | None:
-    """Return a launched study with the limit of money that it was launched with, of which its trials have what controllers leave."""
-    if study is None:
-        return None
+    """Return a launched study with the limit of money that it was launched with, of which its trials have what controllers leave.
+
+    One whose state is kept elsewhere without a launch has no such record, and stays as it is.
+    """
+    if study is None or not (tag_folder / LAUNCH).is_file():
+        return study
     from benchmarking.remote.launch_record import from_json
 
     whole = from_json((tag_folder / LAUNCH).read_bytes(), str(tag_folder / LAUNCH)).money.max_cost

@@ -45,6 +45,10 @@ def test_its_limit_is_told_as_it_was_launched(collected):
     assert as_it_was_launched(None, collected) is None
 
 
+def test_a_study_that_is_kept_elsewhere_without_a_launch_stays_as_it_is(tmp_path):
+    assert as_it_was_launched(STUDY, tmp_path) is STUDY
+
+
 def test_who_took_it_over_goes_on_with_the_same_place():
     words = resume_command("t", RunRequest(results_dir=Path("results"), launched_remotely=URI))
     assert "--resume t" in words
