@@ -359,7 +359,9 @@ class EndpointBackend(Backend):
             self._events.append(Restarted(job.name, event.at, job.local_lives))
 
     def _room_here(self) -> int:
-        return self._local.capacity(f"local.{self._load_cores()}cpu")
+        found = self._local.capacity(f"local.{self._load_cores()}cpu")
+        # Where no two loads run side by side here, an endpoint that was up before its turn would be billed while it waits.
+        return min(found, 1) if self._definition.is_exclusive else found
 
     def _load_cores(self) -> int:
         endpoint = self._definition.endpoint

@@ -40,10 +40,17 @@ class EndpointBench:
         folder: temporary folder.
         settings: of the emulator; `faults`: of the emulator; `block`: of the definition.
         backend: `sagemaker` or `warm_pool`.
+        exclusive: whether no two loads run side by side.
     """
 
     def __init__(
-        self, folder: Path, settings: Settings | None = None, faults: Any = None, block: Any = None, backend: str = "sagemaker"
+        self,
+        folder: Path,
+        settings: Settings | None = None,
+        faults: Any = None,
+        block: Any = None,
+        backend: str = "sagemaker",
+        exclusive: bool = False,
     ) -> None:
         self.folder, self.name = folder, backend
         self.emulator = Emulator(folder / "emulator", settings=settings, faults=faults)
@@ -60,6 +67,7 @@ class EndpointBench:
                 "space": {"kind": {"choice": ["reports3"]}},
                 "arguments": {"instance_type": "ml.m5.xlarge"},
                 "endpoint": {"existing": "anything", "server": "ort"},
+                "exclusive": exclusive,
                 backend: {"bucket": "bench", **(block or {})},
             }
         )

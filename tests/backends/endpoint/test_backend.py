@@ -11,6 +11,7 @@ from backends.emulator import Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA
 from backends.events import Accepted, Noted, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
+from backends.local.backend import LocalBackend
 from tests.backends.contract import BackendContract, all_closed, check_order, closed, collect, has, of_job
 from tests.backends.endpoint.endpoint_bench import EndpointBench
 
@@ -171,6 +172,14 @@ def test_no_quota_is_refused_at_once_and_a_full_one_for_a_while(made):
     assert (refused.cause, refused.retry_at > backend.now()) == (Cause.QUOTA, True)
     assert backend.close() == []
     assert bench.left() == []
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_there_is_room_for_as_many_endpoints_as_loads_run_side_by_side(made, monkeypatch, exclusive):
+    backend = made(exclusive=exclusive).backend()
+    monkeypatch.setattr(LocalBackend, "capacity", lambda self, name: 2)
+    assert backend.capacity("ml.m5.xlarge") == (1 if exclusive else 2)
+    backend.close()
 
 
 def test_throttled_creations_go_through_in_the_end(made):
