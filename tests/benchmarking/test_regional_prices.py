@@ -88,6 +88,6 @@ def test_all_of_them_agree(spec, tmp_path, monkeypatch):
         assert cost == pytest.approx(seconds / 3600 * price, rel=0.02)
     assert sorted(latest_forecasts(spec.definition, spec.results_dir, "sagemaker", "eu-north-1").prices.values()) == [0.25, 2.0]
     assert "$0.25" in as_text([result])
-    monkeypatch.setattr("launch.dry_run.backend_class", lambda name: Northern)
+    monkeypatch.setattr("launch.dry_run.make_backend", lambda name, context: Northern.create(context))
     assert "$0.25" in describe([spec], {})
     assert "$4" not in describe([spec], {})

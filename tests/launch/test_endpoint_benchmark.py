@@ -38,5 +38,5 @@ def test_one_trial_of_an_endpoint_ends_with_a_rate_and_its_price(tmp_path):
     rate = float(row["last_max_rate_per_s"])
     assert (rate > 0) == (row["usd_per_million"] != "")
     if rate:
-        per_second = float(row["cost_usd"]) / float(row["billable_s"])
+        per_second = float(row["cost_usd"]) / float(row["duration_s"])
         assert float(row["usd_per_million"]) == pytest.approx(per_second * 1e6 / rate, rel=1e-6)

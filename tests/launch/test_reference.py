@@ -93,8 +93,9 @@ def test_every_file_that_experiments_leave_is_on_it_and_no_other(toy, run, contr
     outrider.run(canaries, method="CANARY", experiment_tag="d", num_seeds=2, shares="first_come", max_cost=5)
     assert main(["best", "b"]) == 0
     there |= found_in(toy)
-    # Pipelines leave two more.
-    assert there | {"pipeline.csv", "ceilings.csv"} == {*FILES, *(f"../../{name}" for name in FILES_OF_A_TAG)}
+    # Pipelines leave two more, and loads on endpoints two.
+    of_others = {"pipeline.csv", "ceilings.csv", "load/summary_results.csv", "load/trial-N/"}
+    assert there | of_others == {*FILES, *(f"../../{name}" for name in FILES_OF_A_TAG)}
 
 
 def found_in(toy):

@@ -77,7 +77,6 @@ def test_the_rest_is_moto_s(bench):
     ecr = bench.client("ecr")
     ecr.create_repository(repositoryName="images")
     assert [one["repositoryName"] for one in ecr.describe_repositories()["repositories"]] == ["images"]
-    assert bench.sagemaker.list_models()["Models"] == []
 
 
 def test_faults_come_and_go_while_it_runs(started):
