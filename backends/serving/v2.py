@@ -8,29 +8,24 @@ import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
-from backends.serving.base import BINARY, LoadFailedError, ModelAnswer, ModelServer, ServerFailedError, ServerOptions
-from backends.serving.program import ServerProgram
-from backends.serving.wire.client import LoopbackClient, NoAnswerError, status_of
+from backends.serving.base import BINARY, LoadFailedError, ModelAnswer, ServerFailedError, ServerOptions
+from backends.serving.program_server import LOOK_S, ProgramServer
+from backends.serving.wire.client import NoAnswerError, status_of
 from backends.serving.wire.listener import JSON
 
-_LOOK_S = 0.02
+REPOSITORY = "repository"
+"""Name of the folder that such a server loads models from, within that of the server."""
 _UNLOAD_S = 60.0
 _HEADER_LENGTH = "inference-header-content-length"
 _MEMORY_WORDS = ("failed to allocate", "out of memory", "cannot allocate memory", "bad_alloc", "memoryerror")
 
 
-class V2Server(ModelServer):
+class V2Server(ProgramServer):
     """A program with one HTTP port of protocol v2; what differs is how it is started and what a model's folder becomes."""
 
-    def __init__(self) -> None:
-        self._program: ServerProgram | None = None
-        self._client: LoopbackClient | None = None
-        self.options: ServerOptions | None = None
-
-    async def begin(self, options: ServerOptions) -> tuple[ServerProgram, int]:
-        """Start the program; return it and the port that it serves on. Raises `ServerFailedError`."""
-        raise NotImplementedError
+    health: ClassVar[str] = "/v2/health/ready"
 
     def put(self, name: str, folder: Path, repository: Path) -> None:
         """Put the model in `folder` into the server's repository under a name. Raises `LoadFailedError`."""
@@ -43,36 +38,15 @@ class V2Server(ModelServer):
     @property
     def repository(self) -> Path:
         """Folder that the server loads models from, one folder each."""
-        assert self.options is not None
-        return self.options.folder / "repository"
+        return self.options.folder / REPOSITORY
 
     async def start(self, options: ServerOptions) -> None:
-        """Start the program and wait until it is ready; see `ModelServer.start`."""
-        self.options = options
-        self.repository.mkdir(parents=True, exist_ok=True)
-        give_up_at = time.monotonic() + options.start_s
-        self._program, port = await self.begin(options)
-        self._client = LoopbackClient(port)
-        while not await self.ready():
-            if self._program.has_ended():
-                raise ServerFailedError(f"the server {self.name} did not start: {self._program.last_words()}")
-            if time.monotonic() > give_up_at:
-                words = self._program.last_words()
-                await self.stop()
-                raise ServerFailedError(f"the server {self.name} was not ready within {options.start_s:g} s: {words}")
-            await asyncio.sleep(_LOOK_S)
-
-    async def ready(self) -> bool:
-        """Return whether it answers now."""
-        try:
-            answer = await self.client.ask("GET", "/v2/health/ready", timeout_s=5.0)
-            return status_of(answer) == 200
-        except NoAnswerError:
-            return False
+        """Start the program on an empty repository; see `ModelServer.start`."""
+        (options.folder / REPOSITORY).mkdir(parents=True, exist_ok=True)
+        await super().start(options)
 
     async def load(self, name: str, folder: Path) -> None:
         """Load a model; see `ModelServer.load`."""
-        assert self.options is not None
         place = self.repository / name
         _remove(place)
         await asyncio.to_thread(self.put, name, folder, self.repository)
@@ -91,7 +65,7 @@ class V2Server(ModelServer):
         while time.monotonic() < give_up_at:
             if not any(one["name"] == name and _has_memory(one) for one in await self._index()):
                 break
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(LOOK_S)
         _remove(self.repository / name)
 
     async def resident(self) -> Sequence[str]:
@@ -113,29 +87,6 @@ class V2Server(ModelServer):
         return ModelAnswer(
             status, answer.body, f"{BINARY};json-header-size={length}" if length else answer.headers.get("content-type", JSON)
         )
-
-    def pids(self) -> Sequence[int]:
-        """Return the numbers of its processes."""
-        return self._program.pids() if self._program is not None else ()
-
-    def has_ended(self) -> bool:
-        """Return whether its program is gone."""
-        return self._program is None or self._program.has_ended()
-
-    async def stop(self) -> None:
-        """End the program and all that it has started."""
-        program, self._program = self._program, None
-        if self._client is not None:
-            self._client.close()
-        if program is not None:
-            await asyncio.to_thread(program.kill)
-
-    @property
-    def client(self) -> LoopbackClient:
-        """The client of the started program."""
-        if self._client is None:
-            raise ServerFailedError(f"the server {self.name} was not started")
-        return self._client
 
     async def _index(self) -> list[Mapping[str, str]]:
         _, said = await self._ask("/v2/repository/index", _UNLOAD_S)

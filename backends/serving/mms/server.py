@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import ClassVar
 
 from backends.common import process_tree
-from backends.serving.base import LoadFailedError, ModelAnswer, ModelServer, ServerFailedError, ServerOptions
+from backends.serving.base import LoadFailedError, ModelAnswer, ServerFailedError, ServerOptions
 from backends.serving.environment import HOW, ServingEnvironment, found_environment
 from backends.serving.leftovers import prefix_of, sweep
 from backends.serving.program import ServerProgram
-from backends.serving.wire.client import LoopbackClient, NoAnswerError, status_of
+from backends.serving.program_server import LOOK_S, ProgramServer
+from backends.serving.wire.client import NoAnswerError, status_of
 from backends.serving.wire.listener import JSON
 
 PACKAGE = "multi-model-server"
 _HANDLER = Path(__file__).with_name("handler.py")
 _ROOT = Path(__file__).resolve().parents[3]
-_LOOK_S = 0.05
 _UNLOAD_S = 60.0
 _BODY_BYTES = 64 << 20
 _PORTS = range(20_000, 32_000)
@@ -39,15 +39,14 @@ _MANIFEST = {
 }
 
 
-class MmsServer(ModelServer):
+class MmsServer(ProgramServer):
     """multi-model-server with one worker for each model."""
 
     name: ClassVar[str] = "mms"
+    health: ClassVar[str] = "/ping"
 
     def __init__(self) -> None:
-        self._program: ServerProgram | None = None
-        self._client: LoopbackClient | None = None
-        self._options: ServerOptions | None = None
+        super().__init__()
         self._workers: dict[str, list[process_tree.Process]] = {}
 
     @classmethod
@@ -55,12 +54,11 @@ class MmsServer(ModelServer):
         """Return whether Java or the package is missing."""
         return reason_against(found_environment(PACKAGE), shutil.which("java"))
 
-    async def start(self, options: ServerOptions) -> None:
-        """Start the frontend; see `ModelServer.start`."""
+    async def begin(self, options: ServerOptions) -> tuple[ServerProgram, int]:
+        """Start the frontend; see `ProgramServer.begin`."""
         found, java = found_environment(PACKAGE), shutil.which("java")
         if found is None or java is None:
             raise ServerFailedError(self.missing())
-        self._options = options
         self._store.mkdir(parents=True, exist_ok=True)
         port = _free_port()
         settings = options.folder / "config.properties"
@@ -79,39 +77,23 @@ class MmsServer(ModelServer):
         command += ["--python", found.python, "-f", str(settings), "-s", str(self._store)]
         environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads or 1)}
         environment.pop("PYTHONPATH", None)
-        self._program = ServerProgram(command, environment, options)
-        self._client = LoopbackClient(port)
-        give_up_at = time.monotonic() + options.start_s
-        while not await self.ready():
-            if self._program.has_ended() or time.monotonic() > give_up_at:
-                words = self._program.last_words()
-                await self.stop()
-                raise ServerFailedError(f"the server mms was not ready within {options.start_s:g} s: {words}")
-            await asyncio.sleep(_LOOK_S)
-
-    async def ready(self) -> bool:
-        """Return whether it answers now."""
-        try:
-            return status_of(await self.client.ask("GET", "/ping", timeout_s=5.0)) == 200
-        except NoAnswerError:
-            return False
+        return ServerProgram(command, environment, options), port
 
     async def load(self, name: str, folder: Path) -> None:
         """Register a model with a worker of its own; see `ModelServer.load`."""
-        assert self._options is not None
         place = self._store / name
         shutil.rmtree(place, ignore_errors=True)
         self._put(name, folder, place)
         before = set(self.pids())
-        limit_s = max(1, round(self._options.load_s))
+        limit_s = max(1, round(self.options.load_s))
         path = f"/models?url={name}&model_name={name}&initial_workers=1&synchronous=true&response_timeout={limit_s}"
-        status, said = await self._ask("POST", path, self._options.load_s)
+        status, said = await self._ask("POST", path, self.options.load_s)
         if status != 200:
             await self._ask("DELETE", f"/models/{name}", _UNLOAD_S)
             shutil.rmtree(place, ignore_errors=True)
             words = str(said.get("message", said)) if isinstance(said, dict) else str(said)
             # It says no more than that its worker did not start; why so stands in its log.
-            raise LoadFailedError(f"{words} ({_complaint(self._options.log, name)})", is_short_of_memory=status == 507)
+            raise LoadFailedError(f"{words} ({_complaint(self.options.log, name)})", is_short_of_memory=status == 507)
         new = [process_tree.read_process(pid) for pid in self.pids() if pid not in before]
         self._workers[name] = [process for process in new if process is not None]
 
@@ -121,7 +103,7 @@ class MmsServer(ModelServer):
         workers, give_up_at = self._workers.pop(name, []), time.monotonic() + _UNLOAD_S
         # The answer comes before the worker has ended, and its memory is not free until it has.
         while any(_lives(worker) for worker in workers) and time.monotonic() < give_up_at:
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(LOOK_S)
         shutil.rmtree(self._store / name, ignore_errors=True)
 
     async def resident(self) -> Sequence[str]:
@@ -137,38 +119,19 @@ class MmsServer(ModelServer):
         except NoAnswerError as error:
             raise ServerFailedError(f"the server mms did not answer: {error}") from error
 
-    def pids(self) -> Sequence[int]:
-        """Return the numbers of its processes."""
-        return self._program.pids() if self._program is not None else ()
-
-    def has_ended(self) -> bool:
-        """Return whether its frontend is gone."""
-        return self._program is None or self._program.has_ended()
-
     async def stop(self) -> None:
         """End it with its workers, and delete the folder of their sockets."""
-        program, self._program = self._program, None
-        if self._client is not None:
-            self._client.close()
-        if program is not None:
-            await asyncio.to_thread(program.kill)
+        was_started = self._program is not None
+        await super().stop()
+        if was_started:
             sweep(Path(tempfile.gettempdir()), prefix_of(os.getpid()))
 
     @property
-    def client(self) -> LoopbackClient:
-        """The client of the started program."""
-        if self._client is None:
-            raise ServerFailedError("the server mms was not started")
-        return self._client
-
-    @property
     def _store(self) -> Path:
-        assert self._options is not None
-        return self._options.folder / "store"
+        return self.options.folder / "store"
 
     def _put(self, name: str, folder: Path, place: Path) -> None:
-        options = self._options
-        assert options is not None
+        options = self.options
         found = found_environment(PACKAGE)
         assert found is not None
         (place / "MAR-INF").mkdir(parents=True)

@@ -38,6 +38,11 @@ def gone(processes) -> bool:
     return not any(later is not None and later.alive and later.start_ticks == one.start_ticks for one, later in now)
 
 
+def row_named(name: str) -> bytes:
+    """Return the body of a request with one row for an input of this name."""
+    return json.dumps({"inputs": [{"name": name, "datatype": "FP32", "shape": [1, 4], "data": [-3.0, 0.5, 1.0, 9.0]}]}).encode()
+
+
 class ServerContract:
     """Tests of one server, which a subclass names."""
 
@@ -160,3 +165,19 @@ class ServerContract:
         bench = self.bench(front)
         bench.close()
         assert bench.log.read_bytes()
+
+
+class TorchScriptContract(ServerContract):
+    """Tests of a server that serves TorchScript too."""
+
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    def test_a_torchscript_file_is_served(self, front, tmp_path):
+        assert self.torchscript(front, tmp_path).invoke("a.tar.gz", body=row_named("INPUT__0")).outputs == [-2.0, 0.5, 1.0, 2.0]
+
+    def torchscript(self, front, tmp_path):
+        """Return a front before a model that keeps numbers between -2 and 2."""
+        torch = pytest.importorskip("torch")
+        torch.jit.trace(torch.nn.Hardtanh(-2.0, 2.0), torch.zeros(1, 4)).save(tmp_path / "model.pt")
+        text = config().replace("onnxruntime_onnx", "pytorch_libtorch").replace('"x"', '"INPUT__0"').replace('"y"', '"OUTPUT__0"')
+        archive(tmp_path / "targets" / "a.tar.gz", {"m/config.pbtxt": text, "m/1/model.pt": (tmp_path / "model.pt").read_bytes()})
+        return self.bench(front)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from backends.serving.environment import ServingEnvironment, interpreters
 from backends.serving.triton.server import TritonServer, library_environment, reason_against
-from tests.backends.serving.onnx_packages import archive, config, package
-from tests.backends.serving.server_contract import ServerContract, descendants
+from tests.backends.serving.onnx_packages import package
+from tests.backends.serving.server_contract import TorchScriptContract, descendants
 
 MISSING = TritonServer.missing()
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
-class TestTriton(ServerContract):
+class TestTriton(TorchScriptContract):
     server = "triton"
 
     def test_answers_are_not_empty(self, front, tmp_path):
@@ -25,16 +24,6 @@ class TestTriton(ServerContract):
         package(tmp_path / "targets" / "a.tar.gz")
         answer = self.bench(front).invoke("a.tar.gz")
         assert answer.value["outputs"] == [{"name": "y", "datatype": "FP32", "shape": [1, 4], "data": [2.0, 4.0, 6.0, 8.0]}]
-
-    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-    def test_a_torchscript_file_is_served(self, front, tmp_path):
-        torch = pytest.importorskip("torch")
-        torch.jit.trace(torch.nn.Hardtanh(-2.0, 2.0), torch.zeros(1, 4)).save(tmp_path / "model.pt")
-        text = config().replace("onnxruntime_onnx", "pytorch_libtorch").replace('"x"', '"INPUT__0"').replace('"y"', '"OUTPUT__0"')
-        archive(tmp_path / "targets" / "a.tar.gz", {"m/config.pbtxt": text, "m/1/model.pt": (tmp_path / "model.pt").read_bytes()})
-        body = {"inputs": [{"name": "INPUT__0", "datatype": "FP32", "shape": [1, 4], "data": [-3.0, 0.5, 1.0, 9.0]}]}
-        answer = self.bench(front).invoke("a.tar.gz", body=json.dumps(body).encode())
-        assert answer.outputs == [-2.0, 0.5, 1.0, 2.0]
 
     def test_requests_are_computed_together_and_told_apart(self, front, tmp_path):
         import threading
