@@ -48,6 +48,7 @@ class ServerContract:
 
     server = "ort"
     cycles = 3
+    weights_bytes = 64 << 20
     settings: dict[str, Any] = {}  # noqa: RUF012 (each subclass has its own)
 
     def bench(self, front, **settings):
@@ -119,7 +120,7 @@ class ServerContract:
 
     def test_memory_for_some_is_shared_by_those_that_were_used_last(self, front, tmp_path):
         for name in ("a", "b", "c"):
-            package(tmp_path / "targets" / f"{name}.tar.gz", weights=64 << 20)
+            package(tmp_path / "targets" / f"{name}.tar.gz", weights=self.weights_bytes)
         alone = self.bench(front)
         assert alone.invoke("a.tar.gz").status == 200
         measured = alone.status()
