@@ -14,8 +14,10 @@ help: ## list the targets
 # Tests start hundreds of interpreters, which would compile our modules anew where the environment keeps them from writing bytecode.
 export PYTHONDONTWRITEBYTECODE :=
 
-# Most slow tests wait for processes of their own, so that four go side by side on two cores. A single test: .venv/bin/python -m pytest PATH
-PYTEST := $(BIN)/python -m pytest --dist worksteal
+# Most slow tests wait for processes of their own, so that four go side by side on two cores. What fails there runs once more, alone
+# (tests/tools/second_chance.py). A single test: .venv/bin/python -m pytest PATH
+SECOND_CHANCE := tests/tools/second_chance.py
+PYTEST := $(BIN)/python $(SECOND_CHANCE) --dist worksteal
 
 SERVING := .venv-serving
 
@@ -24,13 +26,13 @@ test: install ## install, then run all tests
 	$(PYTEST) -n 4
 
 fast: install ## run the tests that start nothing and wait for nothing
-	$(PYTEST) -n 2 -m "not slow"
+	$(BIN)/python -m pytest --dist worksteal -n 2 -m "not slow"
 
 # Their packages are large and nothing else needs them; the definitions name the interpreter by its path.
 SCRIPTS := .venv-scripts
 
 scripts: install $(SCRIPTS)/installed ## run the scripts in tests/scripts that need packages of their own, in .venv-scripts
-	$(PYTEST) -n 2 tests/scripts -m packages
+	$(PYTEST) -n 2 -m packages -- tests/scripts
 
 $(SCRIPTS)/installed: tests/scripts/requirements.lock
 	test -x $(SCRIPTS)/bin/python || $(PYTHON) -m venv $(SCRIPTS)
@@ -42,7 +44,7 @@ $(SCRIPTS)/installed: tests/scripts/requirements.lock
 READERS := .venv-readers
 
 readers: install $(READERS)/installed ## run the contract of ingestions with the packages that do not go together with the lock, in .venv-readers
-	$(READERS)/bin/python -m pytest tests/benchmarking/workloads/ingestion tests/benchmarking/datasets/test_chunks.py
+	$(READERS)/bin/python $(SECOND_CHANCE) -- tests/benchmarking/workloads/ingestion tests/benchmarking/datasets/test_chunks.py
 
 $(READERS)/installed: tests/benchmarking/workloads/ingestion/requirements.lock $(VENV)/installed
 	test -x $(READERS)/bin/python || $(PYTHON) -m venv $(READERS)
@@ -52,7 +54,7 @@ $(READERS)/installed: tests/benchmarking/workloads/ingestion/requirements.lock $
 
 # Servers that are programs of their own (330 MB): Triton out of its wheel, multi-model-server where Java is.
 serving: install $(SERVING)/installed ## install the servers triton and mms into .venv-serving and run their tests
-	$(PYTEST) -n 2 tests/backends/serving
+	$(PYTEST) -n 2 -- tests/backends/serving
 
 $(SERVING)/installed: serving.lock
 	test -x $(SERVING)/bin/python || $(PYTHON) -m venv $(SERVING)
