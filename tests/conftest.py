@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import faulthandler
 import functools
 import os
 import sys
@@ -10,6 +11,9 @@ import threading
 from collections.abc import Generator, Iterator
 
 import pytest
+
+HEARD_WITHIN_S = 60.0
+"""After its time-out a test that has not ended hangs below Python, where no signal is heard."""
 
 _IMPURE = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "socket.bind"}
 
@@ -25,21 +29,36 @@ class Guard:
 
 
 _guard = Guard()
+_stderr = pytest.StashKey[int]()
 
 
-def pytest_configure() -> None:
-    """Keep a table of prices that a developer fetched from changing what tests see."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep a table of prices that a developer fetched from changing what tests see; know where messages go that no test may capture."""
     os.environ["OUTRIDER_PRICES"] = os.devnull
     sys.addaudithook(_guard)
+    config.stash[_stderr] = os.dup(2)
+
+
+def time_out_s(item: pytest.Item) -> float:
+    """Return after how many seconds pytest-timeout fails a test: its own mark's, the command's, or that of all; 0 for never."""
+    mark = item.get_closest_marker("timeout")
+    if mark is not None:
+        return float(mark.args[0] if mark.args else mark.kwargs["timeout"])
+    given = item.config.getoption("timeout")
+    return float(item.config.getini("timeout") or 0 if given is None else given)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Hold a test to its mark, with its fixtures."""
+    """Hold a test to its marks, with its fixtures: what it may start, and the time after which its process is ended."""
     _guard.on = item.get_closest_marker("slow") is None
+    own_s = time_out_s(item)
+    if own_s > 0:
+        faulthandler.dump_traceback_later(own_s + HEARD_WITHIN_S, file=item.config.stash[_stderr], exit=True)
     try:
         return (yield)
     finally:
+        faulthandler.cancel_dump_traceback_later()
         _guard.on = False
 
 

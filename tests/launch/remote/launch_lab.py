@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import json
 import os
 import signal
@@ -128,8 +127,6 @@ class LaunchLab:
         self.definition.write_text(DEFINITION, encoding="utf-8")
 
     def __enter__(self) -> LaunchLab:
-        # A whole study takes longer on a busy machine than what counts as a hang elsewhere; the time-out of the test itself stays.
-        faulthandler.cancel_dump_traceback_later()
         quotas = self._quotas or {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
         settings = Settings(quotas=quotas, delays=self._delays, install_requirements=self._install_requirements)
         self._emulator = Emulator(self.folder / "cloud", faults=list(self._faults), settings=settings)
