@@ -34,6 +34,7 @@ from launch.launching.laptop_only import check_travels
 from launch.launching.money import controllers_usd, divided, limited_specs, trials_are_billed, with_rest, words
 from launch.launching.place import RunPlace, place_of
 from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
+from launch.launching.shown import left_out_text
 from launch.launching.sources import Outgoing, code_key, outgoing_data, outgoing_sources
 from launch.launching.study import Travelling, backends_of, travelling
 from launch.launching.trials_inside import with_benchmarks_own
@@ -140,7 +141,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         found = _within(money, specs, environ, rest)
     with tempfile.TemporaryDirectory() as scratch:
         project, data = pack_project(lines, Path(scratch)), outgoing_data(specs)
-        said = (*planned.notes, *notes, *_left_out(shown))
+        said = (*planned.notes, *notes, *left_out_text(shown))
         yield Launching(place, specs, sent, options, project, sources, data, lines, found, money, billed, said, tuple(child))
 
 
@@ -153,12 +154,6 @@ def _within(money: RunMoney, specs: Sequence[ExperimentSpec], environ: Mapping[s
         raise UserError(
             f"launch: {words(money)}", fact, error.advice or "give more, as the part of controllers is set aside first"
         ) from error
-
-
-def _left_out(shown: ConsoleMetrics) -> list[str]:
-    if not shown.left_out:
-        return []
-    return [f"the console takes {len(shown.expressions)} metrics of a job; it does not show {', '.join(shown.left_out)}"]
 
 
 def check_free(place: RunPlace, request: RunRequest) -> None:

@@ -17,6 +17,7 @@ from definitions.errors import OutriderError, UserError
 from definitions.remote import RemoteOptions
 from launch.launching.launching import Launched, controller_environment
 from launch.launching.place import RunPlace
+from launch.launching.shown import left_out_text, metrics_shown
 
 _OF_RECORD = ("instance_type", "max_run", "restarts", "spot", "volume_gb")
 
@@ -94,13 +95,14 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
     record = launched_run(place, what)
     there = standings(place, record)
     refuse_live(place, there, what)
+    console = metrics_shown(place, record)
     if lift(place.store) is not None:
         say("the mark to stop is lifted")
     code_uri = f"{place.shared_uri}/{record.code.key}"
     template = next((one.job for one in there if one.job is not None), None)
     tags = [] if template is None else tags_of(place.clients, str(template.description["TrainingJobArn"]))
     jobs: list[str] = []
-    notes: list[str] = []
+    notes = left_out_text(console)
     for one in there:
         generation = _next(one)
         name = controller_name(place.tag, record.nonce, one.index, generation)
@@ -109,9 +111,11 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
         try:
             create_controller(
                 place.clients,
-                _anew(place, record, asked, environ, one.index, generation)
+                _anew(place, record, asked, environ, one.index, generation, console.expressions)
                 if source is None
-                else successor_request(source.description, _tags(tags, one.index), claim.job, one.index, generation, code_uri),
+                else successor_request(
+                    source.description, _tags(tags, one.index), claim.job, one.index, generation, code_uri, console.expressions
+                ),
             )
         except OutriderError as error:
             # The claim stays: whoever resumes next creates this very job.
@@ -135,7 +139,13 @@ def _tags(tags: Sequence[Mapping[str, str]], index: int) -> list[dict[str, str]]
 
 
 def _anew(
-    place: RunPlace, record: LaunchRecord, asked: RemoteOptions, environ: Mapping[str, str], index: int, generation: int
+    place: RunPlace,
+    record: LaunchRecord,
+    asked: RemoteOptions,
+    environ: Mapping[str, str],
+    index: int,
+    generation: int,
+    metrics: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the request of a controller of whose run no job was ever created, as launch.json, flags and environment say it."""
     known = {"max_run": record.controller.get("max_run_s"), **record.controller}
@@ -147,7 +157,8 @@ def _anew(
         longest_s=None,
         environment=controller_environment(place, "", environ),
     )
-    options = replace(options, generations=int(record.controller.get("generations", options.generations)))
+    generations = int(record.controller.get("generations", options.generations))
+    options = replace(options, generations=generations, metrics=metrics)
     return controller_request(options, place.tag, record.nonce, index, generation, place.uri, f"{place.shared_uri}/{record.code.key}")
 
 

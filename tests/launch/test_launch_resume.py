@@ -144,12 +144,55 @@ def test_a_launch_that_was_cut_off_before_its_first_job_goes_on(emulator, source
             assert resume() == 0
         assert jobs(other) == [job]
         one, two = described(emulator, job), described(other, job)
-        # A controller that is made anew from launch.json shows no metrics in the console: which there are follows from the definitions.
-        del one["AlgorithmSpecification"]["MetricDefinitions"]
+        assert one["AlgorithmSpecification"]["MetricDefinitions"]
         for description in (one, two):
             del description["AlgorithmSpecification"]["EnableSageMakerMetricsTimeSeries"]
         for key in ("AlgorithmSpecification", "StoppingCondition", "ResourceConfig", "Environment", "InputDataConfig"):
             assert one[key] == two[key], key
+
+
+def metrics_of(emulator, name):
+    return [one["Name"] for one in described(emulator, name)["AlgorithmSpecification"].get("MetricDefinitions", ())]
+
+
+def test_the_console_shows_what_was_added_to_a_study_when_it_goes_on(emulator, source):
+    assert launch(source) == 0
+    (job,) = jobs(emulator)
+    first = metrics_of(emulator, job)
+    assert "best_experiment" not in first
+    end(emulator, job)
+    added = source / "other.yaml"
+    added.write_text(DEFINITION.replace("name: toy", "name: other"), encoding="utf-8")
+    assert resume("--benchmark", str(source / "toy.yaml"), str(added), "--method", "RS", "--num_seeds", "2") == 0
+    (second,) = {*jobs(emulator)} - {job}
+    assert {*metrics_of(emulator, second)} == {
+        *(*first, "best_experiment"),
+        *(f"other:{name}" for name in ("best_metric_value", "best_trial_id", "best_experiment", "best_hp_x")),
+    }
+
+
+def test_a_run_that_was_launched_without_metrics_has_none_when_it_goes_on(emulator, source):
+    assert launch(source, "--no-remote_tuning_metrics") == 0
+    (job,) = jobs(emulator)
+    end(emulator, job)
+    assert resume("--num_seeds", "2") == 0
+    assert [metrics_of(emulator, name) for name in jobs(emulator)] == [[], []]
+
+
+def test_a_launch_that_was_cut_off_before_its_study_was_written_is_cleaned_and_launched_again(emulator, source, capsys):
+    bucket = "sagemaker-us-east-1-123456789012"
+    assert launch(source) == 0
+    end(emulator, *jobs(emulator))
+    for key in runs(emulator):
+        if not key.endswith("/launch.json"):
+            emulator.client("s3").delete_object(Bucket=bucket, Key=f"outrider/{key}")
+    before = jobs(emulator)
+    assert resume() == 2
+    assert "it has no study.json" in capsys.readouterr().err
+    assert jobs(emulator) == before
+    assert main(["clean", "--tag", "t1", "--yes"]) == 0
+    assert launch(source) == 0
+    assert len(jobs(emulator)) == 2
 
 
 def test_a_study_gets_more_seeds_and_methods_when_it_goes_on(emulator, source, capsys):

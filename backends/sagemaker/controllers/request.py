@@ -79,7 +79,7 @@ def controller_request(
         "Tags": controller_tags(tag, index, generation, options.tags),
     }
     if options.metrics:
-        request["AlgorithmSpecification"]["MetricDefinitions"] = [{"Name": name, "Regex": text} for name, text in options.metrics.items()]
+        request["AlgorithmSpecification"]["MetricDefinitions"] = _shown(options.metrics)
     if options.subnets:
         request["VpcConfig"] = {"Subnets": list(options.subnets), "SecurityGroupIds": list(options.security_groups)}
     return request
@@ -98,6 +98,7 @@ def successor_request(
     index: int,
     generation: int,
     code_uri: str = "",
+    metrics: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the request that creates the next generation of a controller, in all else as the one before was created.
 
@@ -108,6 +109,7 @@ def successor_request(
         index: of the controller.
         generation: the new one.
         code_uri: `s3://` folder with the packed project; empty for that of the one before.
+        metrics: name -> regular expression of what the console shows; None for those of the one before.
     """
     algorithm = description["AlgorithmSpecification"]
     request: dict[str, Any] = {
@@ -124,8 +126,9 @@ def successor_request(
         "ProfilerConfig": {"DisableProfiler": True},
         "Tags": [dict(one) for one in tags if one["Key"] != GENERATION_KEY] + [{"Key": GENERATION_KEY, "Value": str(generation)}],
     }
-    if algorithm.get("MetricDefinitions"):
-        request["AlgorithmSpecification"]["MetricDefinitions"] = algorithm["MetricDefinitions"]
+    shown = algorithm.get("MetricDefinitions") if metrics is None else _shown(metrics)
+    if shown:
+        request["AlgorithmSpecification"]["MetricDefinitions"] = shown
     for key in (
         *("InputDataConfig", "Environment", "OutputDataConfig", "CheckpointConfig", "ResourceConfig", "StoppingCondition", "VpcConfig"),
     ):
@@ -135,6 +138,10 @@ def successor_request(
         others = [one for one in request.get("InputDataConfig", ()) if one["ChannelName"] != _CODE]
         request["InputDataConfig"] = [_code(code_uri), *others]
     return request
+
+
+def _shown(metrics: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"Name": name, "Regex": text} for name, text in metrics.items()]
 
 
 def _code(uri: str) -> dict[str, Any]:

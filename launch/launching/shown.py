@@ -1,0 +1,45 @@
+"""What the console shows of a run that goes on: the metrics of its study as it is by now, with what was added to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarking.remote.console import ConsoleMetrics, console_metrics
+from benchmarking.remote.launch_record import TUNING_METRICS, LaunchRecord
+from benchmarking.remote.layout import STUDY
+from benchmarking.studies.record import from_json
+from definitions.errors import UserError
+from launch.launching.place import RunPlace
+from launch.study_planning import specs_of, stored_definition
+
+
+def metrics_shown(place: RunPlace, record: LaunchRecord) -> ConsoleMetrics:
+    """Return the metrics that controllers of a run define from now on; none where it was launched without.
+
+    Args:
+        place: where the run is kept.
+        record: of the launch.
+
+    Raises:
+        UserError: its study.json is not there, or is damaged.
+    """
+    there = place.store.get(STUDY)
+    if there is None:
+        raise UserError(
+            f"launch --resume {place.tag}: it has no study.json",
+            "its launch was cut off before it said what is to be run, so that nothing of it has begun",
+            f"`{place.found_by('clean', '--tag', place.tag)}` removes what there is; then launch it again",
+        )
+    if not record.controller.get(TUNING_METRICS, False):
+        return ConsoleMetrics({})
+    study = from_json(there.body.decode(), f"{place.uri}/{STUDY}")
+    # Read as results are: neither scripts nor methods have to be on this machine.
+    definitions = {name: stored_definition(study, name, Path(place.tag)) for name in study.definitions}
+    return console_metrics(specs_of(study, study.experiments, definitions, Path(place.tag)))
+
+
+def left_out_text(shown: ConsoleMetrics) -> list[str]:
+    """Return in words which metrics find no room, a line or none."""
+    if not shown.left_out:
+        return []
+    return [f"the console takes {len(shown.expressions)} metrics of a job; it does not show {', '.join(shown.left_out)}"]
