@@ -33,7 +33,7 @@ from backends.sagemaker.jobs.static_checks import check_static
 from backends.sagemaker.jobs.status_poller import LISTING, StatusPoller
 from backends.sagemaker.lifecycle.adoption import JobAdopter
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd
-from backends.sagemaker.lifecycle.poll_intervals import PollIntervals
+from backends.sagemaker.lifecycle.poll_intervals import AWS_INTERVALS, EMULATED_INTERVALS, PollIntervals
 from backends.sagemaker.lifecycle.poll_plan import PollPlan
 from backends.sagemaker.lifecycle.staging import Staging
 from backends.sagemaker.lifecycle.status_tracker import StatusTracker
@@ -49,9 +49,6 @@ from backends.storage import Storage
 from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
-
-AWS_INTERVALS = PollIntervals()
-EMULATED_INTERVALS = PollIntervals(shortest_s=2.0, longest_s=2.0, settle_s=4.0, mark_s=10.0)
 
 _UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 180.0

@@ -18,10 +18,11 @@ from backends.job_input import JobInput
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import as_cloud_errors
-from backends.sagemaker.backend import AWS_INTERVALS, EMULATED_INTERVALS, SageMakerBackend
+from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
+from backends.sagemaker.lifecycle.poll_intervals import AWS_INTERVALS, EMULATED_INTERVALS
 from definitions.errors import UserError
 from definitions.instances import price_of
 from definitions.program import command

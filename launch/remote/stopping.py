@@ -13,16 +13,15 @@ from backends.sagemaker.admin.stop_endpoints import EndpointStopper
 from backends.sagemaker.admin.stop_jobs import JobStopper, StopResult
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.s3 import NoBucketError
+from backends.sagemaker.lifecycle.poll_intervals import AWS_INTERVALS, EMULATED_INTERVALS
 from backends.sagemaker.lifecycle.stop_watch import KEPT_S
 from backends.stop_mark import StopMark, leave
+from benchmarking.remote.marked import EVERY_S
 from definitions.errors import OutriderError
 
 _CREATION_S = 13.0
 """Seconds that a controller's call to create a job may be on its way after it has read that there is no mark."""
 _EMULATED_CREATION_S = 1.0
-_NEXT_LOOK_S = 25.0
-"""Seconds within which a controller looks for a mark that creates no job meanwhile; on the emulator `_EMULATED_LOOK_S`."""
-_EMULATED_LOOK_S = 4.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,9 @@ class RunStopper:
         emulated = self._clients.emulated
         settle_s = KEPT_S + (_EMULATED_CREATION_S if emulated else _CREATION_S)
         if experiments is not None:
-            settle_s = max(settle_s, _EMULATED_LOOK_S if emulated else _NEXT_LOOK_S)
+            # Its controller may run others too, so that no end of a job tells that it has seen the mark: it has after its next look.
+            intervals = EMULATED_INTERVALS if emulated else AWS_INTERVALS
+            settle_s += max(intervals.mark_s, EVERY_S)
         prefixes = None if experiments is None else tuple(prefix for _, prefix in experiments if prefix)
         jobs = JobStopper(self._clients, self._tag, page_gap_s=0.0 if emulated else 1.0, prefixes=prefixes)
         poll_s = 0.2 if emulated else 5.0

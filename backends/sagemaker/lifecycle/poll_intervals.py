@@ -37,6 +37,10 @@ class PollIntervals:
         return min(self.longest_s, max(self.shortest_s, 0.05 * youngest_s))
 
 
+AWS_INTERVALS = PollIntervals()
+EMULATED_INTERVALS = PollIntervals(shortest_s=2.0, longest_s=2.0, settle_s=4.0, mark_s=10.0)
+
+
 def listing_s(live: Sequence[CloudJob], begun_at: float, every_s: float, shortest_start_s: float, sharers: int) -> float:
     """Return the seconds from one listing to the next.
 
