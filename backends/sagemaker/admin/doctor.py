@@ -9,11 +9,14 @@ from pathlib import Path
 
 from backends.checks import Check, CheckStatus, problems
 from backends.sagemaker.admin import checks
+from backends.sagemaker.admin.network_checks import check_network, trials
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
 from backends.sagemaker.aws.lookups import ENDPOINT, SPOT, TRAINING, WARM_POOL, Lookups
+from backends.sagemaker.aws.network_lookups import network_of
 from backends.sagemaker.aws.s3 import joined, split_uri
 from backends.sagemaker.block import SageMakerBlock
+from backends.sagemaker.code.project import REQUIREMENTS
 from backends.sagemaker.jobs.images import image_facts
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE, options_of
@@ -147,7 +150,16 @@ def _definition_checks(
         day = (today or datetime.datetime.now(datetime.UTC).date()).isoformat()
         for uri in _images(options, instance_types):
             found.append(_of_user_error("image", uri) if isinstance(uri, UserError) else _image_check(lookups, uri, account.region, day))
+        found += _network_checks(lookups, definition, options, account.region)
     return found
+
+
+def _network_checks(lookups: Lookups, definition: BenchmarkDefinition, options: Options, region: str) -> list[Check]:
+    """Return the check of the VPC that jobs are in; none where they are in none, which nobody asked for."""
+    if not options.subnets:
+        return []
+    installs = (Path(definition.source_dir) / REQUIREMENTS).is_file()
+    return [check_network(network_of(lookups, options.subnets, options.security_groups, region), trials(installs=installs))]
 
 
 def _image_check(lookups: Lookups, uri: str, region: str, today: str) -> Check:

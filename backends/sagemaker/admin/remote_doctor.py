@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from backends.checks import Check, CheckStatus
 from backends.sagemaker.admin import checks, remote_checks
 from backends.sagemaker.admin.iam_policy import partition_of
+from backends.sagemaker.admin.network_checks import CONTROLLERS, check_network
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure
 from backends.sagemaker.aws.iam_operations import CONTROLLER, JOB, Target, grants_for
@@ -70,7 +71,7 @@ def controller_checks(start: RemoteStart, clients: Clients, today: datetime.date
     price = checks.check_price(options.instance_type, price_of(options.instance_type, region), region, start.capped)
     found += [dataclasses.replace(one, name=f"controllers' {one.name}") for one in (image, price)]
     network = network_of(lookups, options.subnets, options.security_groups, region) if options.subnets else None
-    return [*found, remote_checks.check_network(network)]
+    return [*found, check_network(network, CONTROLLERS)]
 
 
 def _role_checks(lookups: Lookups, start: RemoteStart, region: str, account: str) -> list[Check]:

@@ -10,12 +10,14 @@ import pytest
 from backends.checks import Check
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.sagemaker.admin.doctor import run_checks
 from backends.sagemaker.admin.iam_policy import PolicyScope, policy_document
 from backends.sagemaker.admin.remote_doctor import RemoteStart, controller_checks
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.iam_operations import CALLER
 from backends.sagemaker.aws.network_needs import INTERFACES
 from backends.sagemaker.controllers.options import ControllerOptions
+from definitions.schema import BenchmarkDefinition
 
 pytestmark = pytest.mark.slow
 
@@ -130,3 +132,29 @@ def test_the_network_of_controllers(bench):
     table = bench.ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"][0]["RouteTableId"]
     bench.ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", NatGatewayId=nat)
     assert bench.found(**whole)["controllers' network"].verdict == "ok"
+
+
+def test_the_network_of_trials_is_checked_before_their_first_start(bench, tmp_path):
+    (tmp_path / "run.py").write_text("")
+
+    def found(services):
+        data = {
+            "name": "toy",
+            "script": "run.py",
+            "source_dir": str(tmp_path),
+            "space": {"x": {"uniform": [0.0, 1.0]}},
+            "arguments": {"instance_type": "ml.m5.large"},
+            "objectives": {"loss": "min"},
+            "sagemaker": {"image": IMAGE, **(bench.network(services) if services is not None else {})},
+        }
+        checks = run_checks(
+            BenchmarkDefinition.model_validate(data), "sagemaker", ("ml.m5.large",), bench.clients, bench.emulator.environment
+        )
+        return {check.name: check for check in checks}
+
+    assert "jobs' network" not in found(None)
+    bare = found(())["jobs' network"]
+    assert (bare.verdict, "s3 has no endpoint" in bare.found, "sts" in bare.found) == ("failed", True, False)
+    assert found(("s3",))["jobs' network"].verdict == "ok"
+    (tmp_path / "requirements.txt").write_text("numpy\n")
+    assert found(("s3",))["jobs' network"].verdict == "warning"
