@@ -297,12 +297,6 @@ class LaunchLab:
                 found |= {kind for _, _, kind, _ in decoded(store.get(one.key).body, one.key).rows}
         return found
 
-    def told_bill(self, tag: str) -> dict[str, Any]:
-        """Return the bill that `outrider status` tells."""
-        done = self.outrider("status", tag, "--bucket", BUCKET, "--format", "json", "--region", "us-east-1")
-        assert done.returncode == 0, done.stderr
-        return dict(json.loads(done.stdout)["bill"])
-
     def send_all(self, job: str, number: signal.Signals) -> None:
         """Send a signal to all processes of a job."""
         for pid in self.processes(job):

@@ -94,12 +94,13 @@ def test_creates_that_are_not_answered_made_their_jobs_and_no_second_ones(tmp_pa
 
 
 @soak
+@pytest.mark.timeout(1800)
 def test_a_successor_whose_create_is_not_answered_is_one(tmp_path: Path) -> None:
     with LaunchLab(tmp_path) as lab:
-        lab.launch(TAG, "--remote_max_run", "60", "--n_workers", "1", "--set", "pause=8")
-        lab.await_that(lambda: len(lab.jobs()) == 5, "each experiment has begun a trial")
+        lab.launch(TAG, "--remote_max_run", "90", "--n_workers", "1", "--set", "pause=12")
+        lab.await_that(lambda: len(lab.jobs()) >= 5, "each experiment has begun a trial")
         lab.emulator.add_faults([{"kind": "reset", "operation": "CreateTrainingJob", "times": 2}])
-        lab.await_end(800)
+        lab.await_end(1700)
         check(lab, 12)
         names = [name.rpartition("-")[2] for name in lab.controllers()]
         assert len(names) >= 2
@@ -128,13 +129,15 @@ def test_listings_that_lag_behind_a_controller_that_is_killed_lose_nothing(tmp_p
 def test_stopped_from_anywhere_while_it_hands_over_no_generation_follows_and_nothing_is_left(tmp_path: Path) -> None:
     refused = {"kind": "error", "operation": "CreateTrainingJob", "code": "ResourceLimitExceeded", "message": "no more", "status": 400}
     with LaunchLab(tmp_path) as lab:
-        (job,) = lab.launch(TAG, "--remote_max_run", "60", "--n_workers", "1", "--set", "pause=15")
-        lab.await_that(lambda: len(lab.jobs()) == 5, "each experiment has begun a trial")
+        lab.launch(TAG, "--remote_max_run", "60", "--n_workers", "1", "--set", "pause=15")
+        lab.await_that(lambda: len(lab.jobs()) >= 5, "each experiment has begun a trial")
         lab.emulator.add_faults([refused])
+        # On a busy machine there was time for more than one before.
+        known = lab.controllers()
         lab.await_that(lambda: lab.word(TAG).state is ControllerState.HANDING_OVER, "it hands over")
         stopped = lab.outrider("stop", "--tag", TAG, *WHERE)
         lab.emulator.clear_faults()
         assert stopped.returncode == 0, stopped.stderr
         assert lab.running() == []
-        assert lab.controllers() == [job]
+        assert lab.controllers() == known
         assert lab.word(TAG).state is ControllerState.STOPPED
