@@ -111,6 +111,7 @@ class AdoptedJob:
         reports: number of reports received of its current incarnation.
         received: metrics of all reports received, by (incarnation, sequence), by which a back-end knows what is new.
         stop_requested_at: time of the intent to stop it; None where there was none.
+        memo: what the back-end noted of it for this moment (`Noted.memo`), all notes in one.
     """
 
     spec: JobSpec
@@ -124,6 +125,7 @@ class AdoptedJob:
     stop_requested_at: float | None = None
     stop_reason: Cause | None = None
     received: Mapping[tuple[int, int], Mapping[str, Any]] = field(default_factory=dict)
+    memo: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,8 @@ class Backend(abc.ABC):
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Block until something happened or `timeout_s` seconds of `now()` have passed (None: no limit), and return what happened.
 
-        With nothing submitted and no time-out it returns an empty list at once, as nothing can ever happen.
+        With nothing submitted and no time-out it returns an empty list at once, as nothing can ever happen. What it returned is durable
+        when it is called again, so that an effect which must not come before its record waits for the next call.
         """
 
     @abc.abstractmethod

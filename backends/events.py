@@ -121,10 +121,12 @@ class Noted(Event):
         job: whose stage it is; empty where it concerns the back-end as a whole.
         stage: what the job is at, in the service's words, e.g. `Downloading`; empty where that is not what is noted.
         text: e.g. `waiting for the API: CreateTrainingJob is throttled`.
+        memo: what the back-end has to know of the job where another controller takes it over (`AdoptedJob.memo`), for itself alone.
     """
 
     stage: str = ""
     text: str = ""
+    memo: Mapping[str, Any] | None = None
 
 
 @made_at_once

@@ -9,6 +9,7 @@ from backends.endpoint.course import JobCourse, new_job
 from backends.endpoint.creation import EndpointCalls
 from backends.endpoint.deployed_job import DeployedJob, EndpointPhase
 from backends.endpoint.listing import EndpointPoller, SeenEndpoint
+from backends.endpoint.memo import remember
 from backends.failures import Cause, Outcome
 
 
@@ -27,6 +28,7 @@ class EndpointAdopter:
         self.is_done = True
         self._last_seen: dict[str, float] = {}
         """When the earlier controller last said something of a job, as it does when it orders a deletion."""
+        self._measured: set[str] = set()
 
     def adopt(self, jobs: Sequence[AdoptedJob], now: float) -> None:
         """Look what is there; what becomes of each job arrives as events."""
@@ -44,6 +46,8 @@ class EndpointAdopter:
             job.local_lives = job.incarnation = one.incarnation + 1
         if one.stop_requested_at is not None:
             job.stop_reason = one.stop_reason or Cause.INTERRUPTED
+        if remember(job, one.memo, now):
+            self._measured.add(job.name)
         job.exists_since = now
         return job
 
@@ -54,12 +58,13 @@ class EndpointAdopter:
             if job.phase is not EndpointPhase.CREATING or job.name not in self._course.jobs:
                 continue
             if not job.is_own:
-                self._course.create(job)
+                self._course.finish(job) if job.name in self._measured else self._course.create(job)
             elif seen is not None:
                 self._goes_on(job, seen)
             elif job.accepted:
                 # It was there: whoever was at work before had it deleted, and did not live to say so.
-                job.billed_from, job.billed_until = job.submitted_at, self._last_seen.get(job.name)
+                job.billed_from = job.submitted_at if job.billed_from is None else job.billed_from
+                job.billed_until = self._last_seen.get(job.name)
                 job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
                 self._course.gone(job)
             elif job.stop_reason is not None:
@@ -74,7 +79,8 @@ class EndpointAdopter:
                 self._course.drop(name)
 
     def _goes_on(self, job: DeployedJob, seen: SeenEndpoint) -> None:
-        job.phase, job.billed_from = EndpointPhase.DEPLOYING, seen.created_at
+        if not job.warm:
+            job.billed_from = seen.created_at
         job.exists_since = float("-inf")
         self._course.accept(job)
         if job.stop_reason is not None:
@@ -83,3 +89,11 @@ class EndpointAdopter:
             job.phase = EndpointPhase.DELETING
             job.deletion.is_asked = job.deletion.is_taken = True
             job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint was being deleted when its controller ended")
+        elif job.name in self._measured:
+            job.phase = EndpointPhase.DELETING
+            self._course.finish(job)
+        elif job.warm and seen.status == "InService":
+            # Its copies may not all have been made.
+            self._course.bring(job)
+        else:
+            job.phase = EndpointPhase.DEPLOYING

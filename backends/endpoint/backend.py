@@ -295,6 +295,8 @@ class EndpointBackend(Backend):
         if self._looks():
             self._poller.plan(self.now(), self._listing_s())
         self._course.keeper.plan(self.now())
+        if self._closing or not self._events:
+            self._course.order_deletions()
         self._look_for_mark()
 
     def _look_for_mark(self) -> None:

@@ -11,6 +11,7 @@ from backends.endpoint.creation import EndpointCalls, failure_of_user
 from backends.endpoint.deployed_job import DeployedJob, EndpointDeletion, EndpointPhase, closed_event
 from backends.endpoint.keeping import EndpointKeeper
 from backends.endpoint.listing import SeenEndpoint
+from backends.endpoint.memo import held, measured, served
 from backends.endpoint.reasons import cause_of
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
@@ -57,6 +58,7 @@ class JobCourse:
         self.jobs: dict[str, DeployedJob] = {}
         self.leaving: dict[str, EndpointDeletion] = {}
         """Endpoints of no open job that are to be deleted."""
+        self._due: list[DeployedJob] = []
 
     def submit(self, job: DeployedJob) -> None:
         """Take a job up and ask for its endpoint, or look for the one that exists."""
@@ -69,18 +71,23 @@ class JobCourse:
             self._look_for(job)
             return
         if self.keeper.take(job):
-            self.accept(job)
-            self._asked.add_targets(job, partial(self._brought, job), self._refused)
+            self.bring(job)
             return
         try:
             self._asked.create(job, self._created, self._refused)
         except UserError as error:
             self._refused(job, failure_of_user(error))
 
+    def bring(self, job: DeployedJob) -> None:
+        """Make the targets of a job that has an endpoint which was kept, and have its script run then."""
+        self.accept(job)
+        self._asked.add_targets(job, partial(self._brought, job), self._refused)
+
     def accept(self, job: DeployedJob) -> None:
         """Say that a job holds its endpoint, once."""
         if not job.accepted:
             job.accepted = True
+            self._emit(Noted(job.name, self._now(), memo=held(job)))
             self._emit(Accepted(job.name, self._now()))
 
     def stop(self, job: DeployedJob, reason: Cause) -> None:
@@ -130,11 +137,17 @@ class JobCourse:
             self.keeper.keep(job)
             return
         if job.phase is not EndpointPhase.DELETING:
-            # Kept in the journal: who takes over and finds nothing knows until when it was billed.
-            self._emit(Noted(job.name, self._now(), stage="Deleting"))
+            # Kept in the journal: who takes over and finds nothing knows what was measured, and until when it was billed.
+            self._emit(Noted(job.name, self._now(), stage="Deleting", memo=measured(job, self._now())))
         job.phase = EndpointPhase.DELETING
-        if not job.deletion.is_asked:
-            self._asked.delete(job.deletion, partial(self.gone, job))
+        self._due.append(job)
+
+    def order_deletions(self) -> None:
+        """Have the endpoints deleted whose jobs are done with them; to be called once what was emitted of that is durable."""
+        due, self._due = self._due, []
+        for job in due:
+            if job.phase is EndpointPhase.DELETING and not job.deletion.is_asked:
+                self._asked.delete(job.deletion, partial(self.gone, job))
 
     def gone(self, job: DeployedJob) -> None:
         """Take in that a job's endpoint is no more."""
@@ -179,8 +192,9 @@ class JobCourse:
             self.finish(job)
             return
         job.phase = EndpointPhase.LOADED
-        if job.billed_from is not None and not job.warm:
+        if job.billed_from is not None and not job.warm and not job.started:
             job.waited_s = max(0.0, self._now() - job.billed_from)
+            self._emit(Noted(job.name, self._now(), memo=served(job)))
         self._runner.begin(job)
 
     def _left(self, deletion: EndpointDeletion) -> None:
@@ -250,8 +264,8 @@ class JobCourse:
             self._deploying(job, seen)
         elif phase is EndpointPhase.LOADED and seen.status in (_FAILED, "Deleting"):
             self._lost(job, seen.status)
-        elif phase is EndpointPhase.DELETING and seen.status in (_READY, _FAILED) and not job.deletion.is_asked:
-            self._asked.delete(job.deletion, partial(self.gone, job))
+        elif phase is EndpointPhase.DELETING and seen.status in (_READY, _FAILED) and job not in self._due:
+            self._due.append(job)
 
     def _deploying(self, job: DeployedJob, seen: SeenEndpoint) -> None:
         limit_s = job.deployment.deploy_s

@@ -82,11 +82,6 @@ class EndpointCalls:
         bring = partial(self._store.bring, job.endpoint, job.deployment)
         self._calls.put(Call("PutObject", bring, lambda _: done(), lambda failure: refused(job, failure)))
 
-    def tag(self, endpoint_arn: str, tags: list[dict[str, str]]) -> None:
-        """Set tags of an endpoint; nothing waits for it."""
-        request = {"ResourceArn": endpoint_arn, "Tags": tags}
-        self._calls.put(Call("AddTags", partial(self._call, "AddTags", request), lambda _: None, lambda _: None))
-
     def describe(
         self, name: str, found: Callable[[Mapping[str, Any]], None], absent: Callable[[], None], refused: Callable[[CallFailure], None]
     ) -> None:

@@ -13,7 +13,7 @@ from definitions.errors import UserError
 VARIANT = "AllTraffic"
 KEY_TAG = "outrider:deploy-key"
 JOB_TAG = "outrider:job"
-"""Tags of an endpoint: what it serves, and the job whose load it serves now."""
+"""Tags of an endpoint: what it serves, and the job that it was made for."""
 _AWS_SERVER = "triton"
 _LEAST_S, _MOST_S = 60, 3600
 

@@ -39,6 +39,7 @@ def adopted_jobs(
             stop_requested_at=job.stop_requested_at,
             stop_reason=job.stop_reason,
             received=(received or {}).get(job.name, {}),
+            memo=job.memo,
         )
         for job in state.jobs.values()
     ]

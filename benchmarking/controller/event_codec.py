@@ -17,7 +17,7 @@ from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Suggestion
 
 _ADDED_LATER = frozenset(
-    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type")}
+    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Noted", "memo")}
     | {("Progressed", name) for name in ("at_most", "by_step", "peak_bytes")}
 )
 """Fields that are left out at their default, as they were before there were any."""
@@ -50,7 +50,9 @@ def _converters(hint: Any) -> tuple[Convert | None, Convert | None]:
         return (_unless_none(str), _unless_none(origin)) if optional else (str, origin)
     if origin is tuple:
         return list, tuple
-    return (dict, None) if origin is Mapping else (None, None)
+    if origin is Mapping:
+        return (_unless_none(dict), None) if optional else (dict, None)
+    return None, None
 
 
 def _unless_none(convert: Convert) -> Convert:

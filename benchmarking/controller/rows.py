@@ -186,7 +186,8 @@ def usd_per_million(cost_usd: float | None, billable_s: float | None, max_rate_p
 class JobState:
     """One open job.
 
-    `levels` are those of a progressive fidelity that it reported, each with the seconds since its start.
+    `levels` are those of a progressive fidelity that it reported, each with the seconds since its start; `memo` is what its back-end noted
+    of it for who takes it over.
     """
 
     name: str
@@ -209,6 +210,7 @@ class JobState:
     progress: ProgressCurve | None = None
     levels: list[tuple[float, float]] = field(default_factory=list)
     pool_booked: bool = False
+    memo: Mapping[str, Any] = field(default_factory=dict)
 
     def take(self, metrics: Mapping[str, Any], elapsed_s: float, level_name: str | None) -> None:
         """Take in a report of its current life.

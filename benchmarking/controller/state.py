@@ -197,6 +197,7 @@ class ExperimentState:
                 self._unblock(str(trial.configuration.get("instance_type", "")))
             case Noted():
                 job.stage = event.stage or job.stage
+                job.memo = {**job.memo, **(event.memo or {})}
             case Closed() | Rejected():
                 self._closed(event, job)
             case _:

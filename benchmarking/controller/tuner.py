@@ -245,6 +245,7 @@ class Tuner:
             return False
         # What has happened already comes first: a suggestion shall know of every result that is there.
         if not self._events:
+            self._commit()
             self._events.extend(self._backend.wait(0.0))
         if self._events:
             self._record_event()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import BackendContext, JobSpec, Limits
+from backends.base import AdoptedJob, BackendContext, JobSpec, Limits
 from backends.deployment import Deployment, ModelPackage, Tensor
 from backends.emulator import Emulator, Settings
 from backends.endpoint.backend import EndpointBackend
+from backends.events import Accepted, Event, Noted, Reported, Started
 from backends.registry import make_backend
 from definitions.schema import BenchmarkDefinition
+from tests.backends.contract import of_job
 from tests.backends.emulator.asking import control
 from tests.backends.sagemaker.cloud_bench import SCRIPT
 from tests.backends.serving.onnx_packages import package
@@ -110,6 +113,22 @@ class EndpointBench:
             "endpoint": deployment or self.deployment(),
         }
         return JobSpec(**(given | fields))
+
+    def adopted(self, job: JobSpec, events: Sequence[Event]) -> AdoptedJob:
+        """Return what a journal that holds these events tells the next controller of a job."""
+        mine = of_job(events, job.name)
+        accepted_at = next((one.at for one in mine if isinstance(one, Accepted)), None)
+        memo = {name: value for one in mine if isinstance(one, Noted) for name, value in (one.memo or {}).items()}
+        reports = [one for one in mine if isinstance(one, Reported)]
+        return AdoptedJob(
+            job,
+            mine[0].at - 0.1,
+            mine[-1].at,
+            accepted_at,
+            started=any(isinstance(one, Started) for one in mine),
+            reports=len(reports),
+            memo=memo,
+        )
 
     def state(self) -> Any:
         """Return what the emulator knows of endpoints: by status, and what those that are gone were billed for."""

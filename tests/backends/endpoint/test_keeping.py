@@ -7,7 +7,7 @@ import pytest
 from backends.base import AdoptedPool
 from backends.emulator import Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA
-from backends.events import Accepted, Reported, Retained
+from backends.events import Accepted, Reported, Restarted, Retained
 from backends.failures import Outcome
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.endpoint.endpoint_bench import EndpointBench
@@ -94,3 +94,30 @@ def test_what_an_earlier_controller_kept_is_settled_and_deleted(made):
     assert closed(events, "x2").outcome is Outcome.COMPLETED
     assert second.close() == []
     assert bench.left() == []
+
+
+def test_a_trial_on_a_kept_endpoint_goes_on_there_with_the_next_controller(made):
+    bench = made()
+    first = bench.backend()
+    first.submit(bench.job("calls", "x1", deployment=bench.deployment(copies=1)))
+    earlier = ended(first, "x1")
+    job = bench.job("resumes", "x2", deployment=bench.deployment(copies=3))
+    first.submit(job)
+    begun = collect(first, has("x2", Reported, 2), 60.0)
+    first.detach()
+    second = bench.backend()
+    second.adopt([bench.adopted(job, begun)], begun[-1].at)
+    events = ended(second, "x2")
+    end = closed(events, "x2")
+    assert (end.outcome, end.usage["warm"], end.usage["waited_s"]) == (Outcome.COMPLETED, True, 0.0)
+    assert [event.incarnation for event in of_job(events, "x2", Restarted)] == [1]
+    epochs = [event.metrics["epoch"] for event in of_job([*begun, *events], "x2", Reported)]
+    assert (epochs, epochs[-1]) == (sorted(set(epochs)), 6)
+    assert second.close() == []
+    assert bench.left() == []
+    (one,) = bench.state()["billed_endpoints"]
+    (reused,) = [event for event in of_job(begun, "x1", Retained) if event.billable_s is not None]
+    waited = [event for event in of_job(events, "x2", Retained) if event.billable_s is not None]
+    billed = closed(earlier, "x1").billable_s + reused.billable_s + end.billable_s + sum(event.billable_s for event in waited)
+    # What was kept after the last trial is closed with its back-end, after the last event that is heard of here.
+    assert (one["name"], billed <= bench.billed_s("x1") + 1.0, billed > 0.5 * bench.billed_s("x1")) == ("x1", True, True)

@@ -21,6 +21,7 @@ EVENTS = [
     Rejected("j", 5.5, Cause.BAD_REQUEST, "never"),
     Noted("j", 5.5, "Downloading"),
     Noted("", 5.5, text="waiting for the API"),
+    Noted("j", 5.5, memo={"endpoint": "e", "billed_from": 1.5}),
     Retained("j", 6.0, "ml.m5.large", 2, worst_s=600.0),
     Retained("j", 6.0, "ml.m5.large", 2, billable_s=37.0, reused_by="k"),
     Closed("j", 6.25, Outcome.COMPLETED, instance_type="ml.g5.xlarge"),
