@@ -31,7 +31,7 @@ class LocalBench:
         """Return a further back-end that shares the leases."""
         return LocalBackend(self.folder / name, **self.options)
 
-    def job(self, name: str, code: str, *arguments: str, max_run_s: float = 30.0, **fields: Any) -> JobSpec:
+    def job(self, name: str, code: str, *arguments: str, max_run_s: float = 90.0, **fields: Any) -> JobSpec:
         """Return a job that runs this Python code; `report` is imported for it."""
         script = self.folder / f"{name}.py"
         script.write_text("from outrider_report import report\n" + textwrap.dedent(code))
@@ -49,7 +49,7 @@ class LocalBench:
         """Run jobs to their end and return the events."""
         for job in jobs:
             self.backend.submit(job)
-        events = collect(self.backend, all_closed(*(job.name for job in jobs)), 20.0)
+        events = collect(self.backend, all_closed(*(job.name for job in jobs)))
         check_order(events)
         return events
 
@@ -64,7 +64,7 @@ class LocalBench:
     def begin(self, job: JobSpec, reports: int = 1) -> list[Event]:
         """Submit a job and return its events up to a report of it."""
         self.backend.submit(job)
-        return collect(self.backend, has(job.name, Reported, reports), 10.0)
+        return collect(self.backend, has(job.name, Reported, reports))
 
     def log(self, job: JobSpec) -> Path:
         """Return the job's log file."""

@@ -74,7 +74,7 @@ def living(bench):
 
 def gone(bench):
     """Wait until nothing of the bench runs."""
-    give_up_at = time.monotonic() + 15
+    give_up_at = time.monotonic() + 45
     while living(bench):
         assert time.monotonic() < give_up_at
         time.sleep(0.02)
@@ -146,7 +146,7 @@ def test_a_job_whose_front_or_server_is_killed_leaves_nothing(bench, tmp_path, w
     job = load(bench, code, served)
     begun = bench.begin(job)
     os.kill(int(of_job(begun, "load", Reported)[0].metrics[who]), signal.SIGKILL)
-    end = closed(collect(bench.backend, has("load", Closed), 20.0), "load")
+    end = closed(collect(bench.backend, has("load", Closed)), "load")
     if who == "server":
         assert end.outcome is Outcome.COMPLETED, "it is started again, as a container is"
     else:
@@ -176,7 +176,7 @@ def test_a_stop_ends_server_and_load_together(bench, tmp_path):
     served = deployment(package(tmp_path / "linear.tar.gz"))
     bench.begin(load(bench, "import time\ncall('linear-v0.tar.gz')\nreport(x=1)\ntime.sleep(60)", served))
     bench.backend.stop("load", Cause.SCHEDULER)
-    end = closed(collect(bench.backend, has("load", Closed), 20.0), "load")
+    end = closed(collect(bench.backend, has("load", Closed)), "load")
     assert (end.outcome, end.cause) == (Outcome.STOPPED, Cause.SCHEDULER)
     gone(bench)
 
@@ -190,7 +190,7 @@ def test_nothing_of_an_endpoint_outlives_a_killed_controller(bench, tmp_path):
         try:
             own = bench.another("killed")
             own.submit(job)
-            collect(own, has("load", Reported), 20.0)
+            collect(own, has("load", Reported))
             os.kill(os.getpid(), signal.SIGKILL)
         finally:
             os._exit(1)
@@ -237,7 +237,7 @@ def test_what_this_machine_cannot_serve_is_refused_before_anything_starts(bench,
     served = deployment(package(tmp_path / "linear.tar.gz"), **fields)
     job = load(bench, "report(x=1)", served, instance_count=served.instance_count)
     bench.backend.submit(job)
-    (event,) = of_job(collect(bench.backend, has("load", Rejected), 10.0), "load", Rejected)
+    (event,) = of_job(collect(bench.backend, has("load", Rejected)), "load", Rejected)
     assert event.cause is Cause.BAD_REQUEST
     assert words in event.message
     assert not (bench.folder / "experiment" / "jobs" / "load").exists()

@@ -173,7 +173,7 @@ def test_what_another_experiment_holds_is_said_once_and_by_whom(bench: LocalBenc
         holder.submit(bench.job("one", "import time\nreport(n=1)\ntime.sleep(60)\n", instance_type=ALL))
         collect(holder, has("one", Reported, 1))
         other.submit(bench.job("two", "report(n=1)\n", instance_type=ALL))
-        said = other.wait(1.5)
+        said = collect(other, has("", Noted))
         assert [event.text for event in said if isinstance(event, Noted)] == [
             f"waiting: {_all()} leased by experiment A, process {os.getpid()}"
         ]

@@ -120,7 +120,8 @@ def test_a_report_in_a_last_line_that_was_never_ended_counts(bench: LocalBench) 
     assert bench.metrics_of(bench.job("one", code)) == [{"loss": 0.5}]
 
 
-def test_reports_until_the_last_moment_of_a_stopped_job_arrive(bench: LocalBench) -> None:
+def test_reports_until_the_last_moment_of_a_stopped_job_arrive(tmp_path: Path) -> None:
+    bench = LocalBench(tmp_path, grace_s=45.0)
     code = """
         import signal, sys, time
         def last(*_):
@@ -136,6 +137,7 @@ def test_reports_until_the_last_moment_of_a_stopped_job_arrive(bench: LocalBench
     bench.backend.stop("one", Cause.SCHEDULER)
     collect(bench.backend, all_closed("one"), into=events)
     assert [report.metrics["epoch"] for report in of_job(events, "one", Reported)] == [*range(1, 61)]
+    assert bench.backend.close() == []
 
 
 def test_a_second_life_within_the_job_is_told_and_its_reports_are_not_taken_for_repeats(bench: LocalBench) -> None:

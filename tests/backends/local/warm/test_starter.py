@@ -32,11 +32,11 @@ def test_the_stopped_before_the_worker_is_ready_never_start(tmp_path: Path) -> N
     jobs = [bench.job(name, "report(n=1)\n", instance_type="local.1cpu") for name in ("one", "two")]
     bench.backend.submit(jobs[0])
     bench.backend.stop("one", Cause.BUDGET)
-    events = collect(bench.backend, all_closed("one"), 5.0)
+    events = collect(bench.backend, all_closed("one"))
     end = closed(events, "one")
     assert (end.outcome, end.cause, end.started_at) == (Outcome.STOPPED, Cause.BUDGET, None)
     bench.backend.submit(jobs[1])
-    collect(bench.backend, all_closed("two"), 10.0, events)
+    collect(bench.backend, all_closed("two"), into=events)
     check_order(events)
     assert closed(events, "two").outcome is Outcome.COMPLETED
     assert of_job(events, "one", Started) == []
