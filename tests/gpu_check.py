@@ -130,7 +130,7 @@ def pieces(folder: Path) -> None:
     from backends.common.gpus import gpu_ids
     from backends.common.subreaper import Subreaper
     from backends.local.leases import LeaseBook
-    from backends.local.warm.worker import ProcessSpec, WarmWorker
+    from backends.processes.warm.worker import ProcessSpec, WarmWorker
 
     names = gpu_ids(os.environ)
     check("GPUs are counted", len(names) >= 1, names)
@@ -189,7 +189,7 @@ def unsafe(folder: Path) -> None:
     said: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
-    logging.getLogger("backends.local").addHandler(handler)
+    logging.getLogger("backends.processes").addHandler(handler)
     backend = LocalBackend(folder / "second", leases_dir=folder / "leases", preload=("hasty",))
     try:
         found = run(backend, folder, {"cold": "local.1cpu.1gpu"})["cold"]

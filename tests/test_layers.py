@@ -81,6 +81,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         (".",),
         ("common",),
         ("serving",),
+        ("processes",),
         ("emulator", "local", "reporter", "sagemaker", "simulated"),
         ("endpoint",),
     ),
@@ -234,7 +235,7 @@ def test_functions_are_short():
     assert not long
 
 
-GUESTS = ("backends.local", "backends.endpoint", "backends.sagemaker", "backends.simulated", "backends.emulator")
+GUESTS = ("backends.local", "backends.processes", "backends.endpoint", "backends.sagemaker", "backends.simulated", "backends.emulator")
 KNOWS_A_GUEST = {
     # An S3 server on the loopback, for data sets under `s3://` that jobs of this machine read; it is no back-end's.
     "benchmarking.datasets.s3server": {

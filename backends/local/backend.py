@@ -24,14 +24,15 @@ from backends.common.leases_folder import leases_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
-from backends.local.checkpoints import LocalCheckpoints
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
-from backends.local.endpoint_job import endpoint_refusal, share_of
 from backends.local.held_cores import HeldCores
-from backends.local.job import LocalJob, Termination
 from backends.local.leases import LeaseBook
-from backends.local.runner import JobRunner
-from backends.local.shares import LocalShare, parse_local
+from backends.local.shares import parse_local
+from backends.processes.checkpoints import LocalCheckpoints
+from backends.processes.endpoint_job import endpoint_refusal, share_of
+from backends.processes.job import ProcessJob, Termination
+from backends.processes.runner import JobRunner
+from backends.processes.share import MachineShare
 from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
@@ -108,8 +109,8 @@ class LocalBackend(Backend):
         self._token = secrets.token_hex(8)
         self._reactor = Reactor(self._clock)
         self._names: set[str] = set()
-        self._queue: deque[LocalJob] = deque()
-        self.jobs: dict[str, LocalJob] = {}
+        self._queue: deque[ProcessJob] = deque()
+        self.jobs: dict[str, ProcessJob] = {}
         """Open jobs by name; changed by the back-end alone."""
         self._events: list[Event] = []
         self._runner = JobRunner(
@@ -216,7 +217,7 @@ class LocalBackend(Backend):
             self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, refusal, Scope.INSTANCE_TYPE))
             return
         limit_bytes = share.memory_bytes or self._memory_bytes * share.cores // len(self._cores)
-        local = LocalJob(job, share, f"{self._token}.{len(self._names)};", limit_bytes)
+        local = ProcessJob(job, share, f"{self._token}.{len(self._names)};", limit_bytes)
         if job.endpoint is not None:
             local.endpoint = share_of(job.endpoint, share, len(self._cores), self._memory_bytes)
             local.limit_bytes = local.endpoint.limit_bytes
@@ -323,7 +324,7 @@ class LocalBackend(Backend):
         elif isinstance(event, Closed):
             del self.jobs[event.job]
 
-    def _capacity(self, share: LocalShare) -> int:
+    def _capacity(self, share: MachineShare) -> int:
         counts = [len(self._cores) // (share.cores + self._client_cores)]
         if share.memory_bytes is not None:
             counts.append(self._memory_bytes // share.memory_bytes)
@@ -331,7 +332,7 @@ class LocalBackend(Backend):
             counts.append(len(self._gpu_ids()) // share.gpus)
         return min(counts)
 
-    def _refusal(self, job: JobSpec, share: LocalShare) -> str:
+    def _refusal(self, job: JobSpec, share: MachineShare) -> str:
         if job.instance_count != 1:
             return f"instance_count {job.instance_count}: this machine is one instance"
         if job.endpoint is not None and (why := endpoint_refusal(job.endpoint, share, len(self._cores), self._memory_bytes)):
@@ -379,7 +380,7 @@ class LocalBackend(Backend):
     def _try_again(self) -> None:
         self._admit_again = True
 
-    def _leave_queue(self, job: LocalJob) -> None:
+    def _leave_queue(self, job: ProcessJob) -> None:
         if self._queue[0] is job:
             self._book.give_up()
             self._admit_again = True

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from backends.local.shares import LocalShare, parse_local
+from backends.local.shares import parse_local
+from backends.processes.share import MachineShare
 from definitions.backend_description import BackendDescription
 from definitions.fields import Seconds
 from definitions.instance_tables import InstanceFacts, Price, Tables
@@ -120,7 +121,7 @@ def share_remarks(instance_types: Sequence[str], cores: int, gpus: int) -> Itera
         yield f"each trial gets {share.cores} of {cores} cores ({threads}); --set arguments.instance_type={all_cores} for all"
 
 
-def _several(shares: Sequence[LocalShare], cores: int, gpus: int) -> Iterator[str]:
+def _several(shares: Sequence[MachineShare], cores: int, gpus: int) -> Iterator[str]:
     """Yield the same where trials ask for different shares: what the largest of them leaves unused."""
     most_cores, most_gpus = max(share.cores for share in shares), max(share.gpus for share in shares)
     if gpus and not most_gpus:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from backends.processes.share import MachineShare
 from definitions.errors import UserError
 
 _FORM = re.compile(r"local\.(\d+)cpu(?:\.(\d+)gpu)?(?:\.(\d+)(gib|mib))?")
 _UNITS = {"gib": 1024**3, "mib": 1024**2}
 
 
-@dataclass(frozen=True)
-class LocalShare:
-    """A share of this machine; `memory_bytes` is None where it is not limited."""
-
-    cores: int
-    gpus: int
-    memory_bytes: int | None
-
-
-def parse_local(instance_type: str) -> LocalShare:
+def parse_local(instance_type: str) -> MachineShare:
     """Return the share that `local.<N>cpu[.<M>gpu][.<K>gib|mib]` names.
 
     Raises:
@@ -43,4 +34,4 @@ def parse_local(instance_type: str) -> LocalShare:
             "the form is local.<cores>cpu[.<GPUs>gpu][.<memory>gib or mib], with at least one core",
             "e.g. local.2cpu, local.4cpu.1gpu, local.2cpu.8gib",
         )
-    return LocalShare(int(match[1]), int(match[2] or 0), memory_bytes)
+    return MachineShare(int(match[1]), int(match[2] or 0), memory_bytes)

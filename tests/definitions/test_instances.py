@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 import definitions.instances as instances
-from backends.local.shares import LocalShare, parse_local
+from backends.local.shares import parse_local
+from backends.processes.share import MachineShare
 from definitions.backend_description import BackendDescription
 from definitions.errors import UserError
 from definitions.instance_tables import Price, load_tables, own_prices_csv
@@ -32,11 +33,11 @@ def test_what_jobs_run_on_by_default(backend, usual):
 @pytest.mark.parametrize(
     ("name", "share"),
     [
-        ("local.1cpu", LocalShare(1, 0, None)),
-        ("local.16cpu.2gpu", LocalShare(16, 2, None)),
-        ("local.2cpu.8gib", LocalShare(2, 0, 8 * 1024**3)),
-        ("local.4cpu.1gpu.512mib", LocalShare(4, 1, 512 * 1024**2)),
-        ("local.4cpu.0gpu", LocalShare(4, 0, None)),
+        ("local.1cpu", MachineShare(1, 0, None)),
+        ("local.16cpu.2gpu", MachineShare(16, 2, None)),
+        ("local.2cpu.8gib", MachineShare(2, 0, 8 * 1024**3)),
+        ("local.4cpu.1gpu.512mib", MachineShare(4, 1, 512 * 1024**2)),
+        ("local.4cpu.0gpu", MachineShare(4, 0, None)),
     ],
 )
 def test_local_share_is_read_from_its_name(name, share):

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from backends.common.capped_log import CappedLog
-from backends.local.environment import pasteable
+from backends.processes.environment import pasteable
 from definitions.errors import EXIT_USAGE
 from launch.__main__ import main
 from launch.verbs.logs import show

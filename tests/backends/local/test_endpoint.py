@@ -15,8 +15,8 @@ from backends.common import process_tree
 from backends.deployment import Deployment, ModelPackage, Tensor
 from backends.events import Closed, Rejected, Reported
 from backends.failures import Cause, Outcome
-from backends.local.endpoint_job import EndpointShare, endpoint_refusal, share_of, split_cores
 from backends.local.shares import parse_local
+from backends.processes.endpoint_job import EndpointShare, endpoint_refusal, share_of, split_cores
 from tests.backends.contract import closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench
 from tests.backends.serving.onnx_packages import archive, config, package

@@ -1,6 +1,6 @@
 """Runs a load against an endpoint that is there for it alone: front up, script, front down. Standard library only.
 
-Usage: `endpoint_run.py PLAN`, the path of a JSON file that `backends.local.endpoint_job` writes.
+Usage: `endpoint_run.py PLAN`, the path of a JSON file that `backends.processes.endpoint_job` writes.
 """
 
 from __future__ import annotations

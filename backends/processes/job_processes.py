@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from backends.common import process_tree
 from backends.common.subreaper import Subreaper
 from backends.common.watchdog import Watchdog
-from backends.local.job import LocalJob
+from backends.processes.job import ProcessJob
 
 
 class JobProcesses:
@@ -37,7 +37,7 @@ class JobProcesses:
         """Become the parent of orphans (again, where another back-end of this process has been closed meanwhile)."""
         self._subreaper.claim()
 
-    def joined(self, job: LocalJob) -> int:
+    def joined(self, job: ProcessJob) -> int:
         """Note a job whose first process has just started, and return when that was, in ticks since boot; 0 where nobody tells."""
         start_ticks = 0
         if job.child is not None:
@@ -56,7 +56,7 @@ class JobProcesses:
         """Tell the watchdog what runs; until then it would find it by its mark alone."""
         self._watchdog.update({*self._leaders})
 
-    def left(self, job: LocalJob) -> None:
+    def left(self, job: ProcessJob) -> None:
         """Note that nothing of the job runs any more."""
         if job.child is not None:
             self._leaders.pop(job.child.pid, None)
@@ -65,7 +65,7 @@ class JobProcesses:
             for _, candidates in self._strays.values():
                 candidates.discard(job.mark)
 
-    def may_be_left(self, job: LocalJob) -> bool:
+    def may_be_left(self, job: ProcessJob) -> bool:
         """Return whether something of a job may have outlived its first process; cheap.
 
         What has is in its process group, or has lost its parent and become this process's child, or descends from such.
@@ -80,7 +80,7 @@ class JobProcesses:
         seen = ((process, process_tree.read_process(process.pid)) for process in job.known.values() if process.pid != job.child.pid)
         return any(now is not None and now.alive and now.start_ticks == process.start_ticks for process, now in seen)
 
-    def living(self, job: LocalJob) -> list[process_tree.Process]:
+    def living(self, job: ProcessJob) -> list[process_tree.Process]:
         """Return all living processes of a job, and remember them with it; looks at every process of the machine."""
         strays = [self._strays[pid][0] for pid in self._orphans() if pid in self._strays and self._is_of(job, pid)]
         sessions = () if job.child is None else (job.child.pid,)
@@ -88,7 +88,7 @@ class JobProcesses:
         job.known.update((process.pid, process) for process in found)
         return [process for process in found if process.alive]
 
-    def look(self, job: LocalJob) -> list[process_tree.Process]:
+    def look(self, job: ProcessJob) -> list[process_tree.Process]:
         """Return the living processes of a job that can be found cheaply, and remember them with the job."""
         if job.child is None:
             return []
@@ -102,7 +102,7 @@ class JobProcesses:
         job.known = found
         return [process for process in found.values() if process.alive]
 
-    def signal(self, job: LocalJob, number: signal.Signals) -> bool:
+    def signal(self, job: ProcessJob, number: signal.Signals) -> bool:
         """Send a signal to all processes of a job; return whether there were any."""
         # First looked for, then signalled: once a parent has ended, a child that hides its environment is not known as its child.
         left = self.living(job)
@@ -115,7 +115,7 @@ class JobProcesses:
                 process_tree.send(process, number)
         return bool(left)
 
-    def reap(self, jobs: Iterable[LocalJob]) -> None:
+    def reap(self, jobs: Iterable[ProcessJob]) -> None:
         """Reap the orphans of jobs that have ended, so that they do not fill the table of processes."""
         sessions = {job.child.pid for job in jobs if job.child is not None}
         known = {(process.pid, process.start_ticks) for job in jobs for process in job.known.values()}
@@ -168,7 +168,7 @@ class JobProcesses:
             self._strays[process.pid] = process, candidates
         return bool(candidates)
 
-    def _is_of(self, job: LocalJob, pid: int) -> bool:
+    def _is_of(self, job: ProcessJob, pid: int) -> bool:
         """Return whether an orphan is a job's: it carries its mark, or can be no other's."""
         stray = self._strays.get(pid)
         if stray is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from backends.common.command_line import StartCommand
-from backends.local.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
+from backends.processes.warm.eligibility import mark_placeholder, unlike, unsuitable, worker_environment
 
 
 def test_who_may_be_forked_is_told_by_folder_and_environment() -> None:

@@ -17,11 +17,11 @@ from backends.common.child_process import allowed_cores
 from backends.events import Accepted, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
-from backends.local.warm.starter import JobStarter
+from backends.processes.warm.starter import JobStarter
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
-from tests.backends.local.warm.warm_bench import HEAVY, worker_of
 from tests.backends.local_bench import LocalBench, alive
+from tests.backends.processes.warm.warm_bench import HEAVY, worker_of
 
 pytestmark = pytest.mark.slow
 

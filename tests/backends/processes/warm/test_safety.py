@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from backends.local.warm import safety
+from backends.processes.warm import safety
 
 
 def test_devices_and_cuda_are_no_things_to_fork(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ if __name__ == "__main__":
     for _ in range(4):
         root = os.path.dirname(root)  # noqa: PTH120
     sys.path.insert(0, root)
-    from backends.local.warm.fork_server import forget, serve
-    from backends.local.warm.job_process import run, run_module
+    from backends.processes.warm.fork_server import forget, serve
+    from backends.processes.warm.job_process import run, run_module
 
     sys.path.remove(root)
     forget([name for name in sys.modules if name.split(".")[0] == "backends"])

@@ -17,9 +17,8 @@ from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
 from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full
-from backends.local.endpoint_job import EndpointShare, measured_of
-from backends.local.leases import Lease
-from backends.local.shares import LocalShare
+from backends.processes.endpoint_job import EndpointShare, measured_of
+from backends.processes.share import HeldShare, MachineShare
 from backends.tracebacks import Raised
 from definitions.quantities import size_text
 
@@ -43,7 +42,7 @@ class Termination:
 
 
 @dataclass
-class LocalJob:
+class ProcessJob:
     """A job from its submission to its end.
 
     Args:
@@ -62,10 +61,10 @@ class LocalJob:
     """
 
     spec: JobSpec
-    share: LocalShare
+    share: MachineShare
     mark: str
     limit_bytes: int
-    lease: Lease | None = None
+    lease: HeldShare | None = None
     child: Child | None = None
     output: Output | None = None
     files: FileReports | None = None

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.backends.local.warm.warm_bench import HEAVY
 from tests.backends.local_bench import LocalBench, zombies
+from tests.backends.processes.warm.warm_bench import HEAVY
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.local.warm import thread_pools
+from backends.processes.warm import thread_pools
 
 
 @pytest.mark.parametrize(

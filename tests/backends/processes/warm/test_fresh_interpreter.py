@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from backends.failures import Outcome
-from tests.backends.local.warm import fresh_interpreter as asked
 from tests.backends.local_bench import LocalBench
+from tests.backends.processes.warm import fresh_interpreter as asked
 
 pytestmark = pytest.mark.slow
 

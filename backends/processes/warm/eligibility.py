@@ -8,7 +8,7 @@ from pathlib import Path
 from backends.common.command_line import StartCommand
 from backends.common.gpus import VISIBLE
 from backends.common.process_tree import MARK_VARIABLE
-from backends.local.warm.thread_pools import QUIET
+from backends.processes.warm.thread_pools import QUIET
 
 _OWN_PREFIXES = ("OUTRIDER_", "SM_")
 _OWN = (*VISIBLE, "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS")

@@ -18,8 +18,8 @@ from backends.common.child_process import end_descriptor
 from backends.common.clock import SteadyClock
 from backends.job_input import JobInput
 from backends.local.backend import LocalBackend
-from backends.local.checkpoints import LocalCheckpoints
-from backends.local.environment import REPORTER_FOLDER, Allocation, job_environment, pasteable
+from backends.processes.checkpoints import LocalCheckpoints
+from backends.processes.environment import REPORTER_FOLDER, Allocation, job_environment, pasteable
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import all_closed, closed, collect
 from tests.backends.local_bench import LocalBench

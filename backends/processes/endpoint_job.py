@@ -15,7 +15,7 @@ from backends.base import JobSpec
 from backends.common.command_line import StartCommand
 from backends.deployment import Deployment
 from backends.load_targets import targets_document
-from backends.local.shares import LocalShare
+from backends.processes.share import MachineShare
 from backends.serving.front.settings import FrontSettings
 from definitions.quantities import size_text
 
@@ -42,7 +42,7 @@ class EndpointShare:
     limit_bytes: int
 
 
-def share_of(deployment: Deployment, share: LocalShare, machine_cores: int, machine_bytes: int) -> EndpointShare:
+def share_of(deployment: Deployment, share: MachineShare, machine_cores: int, machine_bytes: int) -> EndpointShare:
     """Return what an endpoint's job takes.
 
     Args:
@@ -58,7 +58,7 @@ def share_of(deployment: Deployment, share: LocalShare, machine_cores: int, mach
     return EndpointShare(share.cores + deployment.client_cores, deployment.client_cores, for_models, server_bytes + client_bytes)
 
 
-def endpoint_refusal(deployment: Deployment, share: LocalShare, machine_cores: int, machine_bytes: int) -> str:
+def endpoint_refusal(deployment: Deployment, share: MachineShare, machine_cores: int, machine_bytes: int) -> str:
     """Return why this machine cannot serve a deployment; empty where it can."""
     if deployment.existing:
         return f"endpoint {deployment.existing!r}: this machine has no endpoint that exists beside a job; leave `existing` out"

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from backends.local.warm.noted_facts import NotedFacts
+from backends.processes.warm.noted_facts import NotedFacts
 
 
 class _Odd(type):

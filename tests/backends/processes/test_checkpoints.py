@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.local.checkpoints import LocalCheckpoints
+from backends.processes.checkpoints import LocalCheckpoints
 
 
 @pytest.mark.parametrize("key", ["", ".", "..", "../a", "a/../../b", "/a", "./."])

@@ -17,8 +17,8 @@ from pathlib import Path
 from backends.common import process_tree
 from backends.common.child_process import Child, ForkedProcess, affinity, end_descriptor, wait_for_end
 from backends.common.command_line import StartCommand
-from backends.local.warm import wire
-from backends.local.warm.eligibility import mark_placeholder, worker_environment
+from backends.processes.warm import wire
+from backends.processes.warm.eligibility import mark_placeholder, worker_environment
 
 _MESSAGE_S = 10.0
 _GOODBYE_S = 1.0

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from backends.common.child_process import Child, allowed_cores, spawn
 from backends.common.reactor import Reactor, ScheduledCall
-from backends.local.environment import REPORTER_FOLDER
-from backends.local.warm.auto_preload import AUTO, AutoPreload
-from backends.local.warm.eligibility import unlike, unsuitable
-from backends.local.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
+from backends.processes.environment import REPORTER_FOLDER
+from backends.processes.warm.auto_preload import AUTO, AutoPreload
+from backends.processes.warm.eligibility import unlike, unsuitable
+from backends.processes.warm.worker import ProcessSpec, WarmWorker, WarmWorkerError
 
 logger = logging.getLogger(__name__)
 

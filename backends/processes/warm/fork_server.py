@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from backends.local.warm import job_process, noted_facts, safety, script_code, thread_pools, wire
+from backends.processes.warm import job_process, noted_facts, safety, script_code, thread_pools, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from backends.local.backend import LocalBackend
 from tests.backends.contract import all_closed, closed, collect, of_job
 from tests.backends.local.test_backend import TestLocalBackend as _ColdContract
 from tests.backends.local.test_ending import CONTROLLER, ROOT, STUBBORN, gone_within
-from tests.backends.local.warm.warm_bench import HEAVY, worker_of
 from tests.backends.local_bench import LocalBench, alive, zombies
+from tests.backends.processes.warm.warm_bench import HEAVY, worker_of
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from backends.events import Noted
-from backends.local.warm.auto_preload import AutoPreload, TimedImport, read_imports, worth_preloading
+from backends.processes.warm.auto_preload import AutoPreload, TimedImport, read_imports, worth_preloading
 from tests.backends.contract import of_job
 from tests.backends.local_bench import LocalBench
 

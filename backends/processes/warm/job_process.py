@@ -8,7 +8,7 @@ import sys
 import time
 from _frozen_importlib_external import SourceFileLoader
 
-from backends.local.warm import import_times, noted_facts, script_code, thread_pools
+from backends.processes.warm import import_times, noted_facts, script_code, thread_pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

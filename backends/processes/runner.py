@@ -21,16 +21,16 @@ from backends.common.job_output import Output
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Ended, Event, Noted, Progressed, Reported, Restarted, Started
 from backends.failures import Cause, Outcome, says_killed
-from backends.local.checkpoints import LocalCheckpoints
-from backends.local.endpoint_job import FOLDER as ENDPOINT
-from backends.local.endpoint_job import MEASURED as ENDPOINT_MEASURED
-from backends.local.endpoint_job import split_cores, with_endpoint
-from backends.local.environment import Allocation, job_environment, pasteable, places_of
-from backends.local.job import LocalJob, Termination
-from backends.local.job_processes import JobProcesses
-from backends.local.process_records import ProcessRecords
-from backends.local.warm.starter import JobStarter, StartRequest
-from backends.local.warm.worker import ProcessSpec
+from backends.processes.checkpoints import LocalCheckpoints
+from backends.processes.endpoint_job import FOLDER as ENDPOINT
+from backends.processes.endpoint_job import MEASURED as ENDPOINT_MEASURED
+from backends.processes.endpoint_job import split_cores, with_endpoint
+from backends.processes.environment import Allocation, job_environment, pasteable, places_of
+from backends.processes.job import ProcessJob, Termination
+from backends.processes.job_processes import JobProcesses
+from backends.processes.process_records import ProcessRecords
+from backends.processes.warm.starter import JobStarter, StartRequest
+from backends.processes.warm.worker import ProcessSpec
 from backends.reports import Report
 from definitions.quantities import size_text
 
@@ -89,7 +89,7 @@ class JobRunner:
         self._checkpoints = checkpoints
         self._kernel_kills = memory.kernel_kills()
         self._records = ProcessRecords()
-        self._running: dict[str, LocalJob] = {}
+        self._running: dict[str, ProcessJob] = {}
         self._sampling = False
         self._starter = JobStarter(
             preload,
@@ -118,7 +118,7 @@ class JobRunner:
         self._starter.close()
         self._processes.close(survivors)
 
-    def start(self, job: LocalJob) -> None:
+    def start(self, job: ProcessJob) -> None:
         """Start a job that has its lease, as soon as the warm worker is ready where it has one; if that fails, the job has ended."""
         self._emit(Accepted(job.spec.name, self._now()))
         try:
@@ -147,7 +147,7 @@ class JobRunner:
             )
         )
 
-    def _may_start(self, job: LocalJob) -> bool:
+    def _may_start(self, job: ProcessJob) -> bool:
         if job.ended_at is not None:
             return False  # given up while the warm worker was not ready
         if job.decided is not None:
@@ -157,7 +157,7 @@ class JobRunner:
         job.is_starting = True
         return True
 
-    def _started(self, job: LocalJob, place: Allocation, accepted_at: float, child: Child, age_s: float) -> None:
+    def _started(self, job: ProcessJob, place: Allocation, accepted_at: float, child: Child, age_s: float) -> None:
         job.is_starting = False
         job.child = child
         # It has run since before the warm worker's answer was read.
@@ -182,14 +182,14 @@ class JobRunner:
         if job.decided is not None:
             self.terminate(job, job.decided)
 
-    def _not_started(self, job: LocalJob, error: Exception) -> None:
+    def _not_started(self, job: ProcessJob, error: Exception) -> None:
         job.is_starting = False
         cause = Cause.SCRIPT_ERROR
         if isinstance(error, OSError):
             cause = Cause.CAPACITY if error.errno in _NO_ROOM else Cause.DISK_FULL if error.errno in _DISK_FULL else cause
         self.give_up(job, Termination(Outcome.FAILED, cause, f"cannot be started: {error}"))
 
-    def terminate(self, job: LocalJob, termination: Termination, grace_s: float = math.inf) -> None:
+    def terminate(self, job: ProcessJob, termination: Termination, grace_s: float = math.inf) -> None:
         """Send TERM to a running job, and KILL after the shortest of the grace periods; its `Closed` will give this termination."""
         job.decided = termination
         grace_s = min(grace_s, self._grace_s, job.spec.limits.grace_s)
@@ -199,7 +199,7 @@ class JobRunner:
             self._processes.signal(job, signal.SIGTERM)
         self._again(job, job.kill_at)
 
-    def give_up(self, job: LocalJob, termination: Termination) -> None:
+    def give_up(self, job: ProcessJob, termination: Termination) -> None:
         """End a job that has no process; one whose process is just being started, as soon as it is known."""
         if job.is_starting:
             job.decided = Termination(termination.outcome, termination.cause)
@@ -207,7 +207,7 @@ class JobRunner:
         job.decided = job.decided or termination
         self._end(job)
 
-    def _prepare(self, job: LocalJob) -> Allocation:
+    def _prepare(self, job: ProcessJob) -> Allocation:
         key, source = job.spec.checkpoint, job.spec.restore_from
         checkpoint = self._checkpoints.path(key) if key else None
         if checkpoint is not None:
@@ -229,7 +229,7 @@ class JobRunner:
             (place.folder / name).write_text(text, encoding="utf-8")
         return place
 
-    def _on_output(self, job: LocalJob) -> None:
+    def _on_output(self, job: ProcessJob) -> None:
         if job.output is None:
             return
         self._deliver(job, job.output.take())
@@ -238,7 +238,7 @@ class JobRunner:
             if job.ended_at is not None:
                 self._close(job)
 
-    def _deliver(self, job: LocalJob, reports: Sequence[Report]) -> None:
+    def _deliver(self, job: ProcessJob, reports: Sequence[Report]) -> None:
         at = self._now()
         for report in reports:
             if report.incarnation > job.incarnation and job.ended_at is None:
@@ -250,7 +250,7 @@ class JobRunner:
         for progress in job.output.parser.take_progress(since_s) if job.output is not None else ():
             self._emit(Progressed.of(job.spec.name, at, progress))
 
-    def _on_exit(self, job: LocalJob) -> None:
+    def _on_exit(self, job: ProcessJob) -> None:
         if job.child is None or job.output is None:
             return
         # First unwatched, as the descriptor stays readable from now on and would call again each turn.
@@ -282,18 +282,18 @@ class JobRunner:
             job.left_running = job.kill_at is None
             self._chase(job)
 
-    def _ask_kernel(self, job: LocalJob, what: str) -> None:
+    def _ask_kernel(self, job: ProcessJob, what: str) -> None:
         kills = memory.kernel_kills()
         if kills > self._kernel_kills:
             self._kernel_kills = kills
             job.decided = Termination(Outcome.FAILED, Cause.OUT_OF_MEMORY, f"{what} by the kernel, which had no memory left")
 
-    def _on_time_out(self, job: LocalJob) -> None:
+    def _on_time_out(self, job: ProcessJob) -> None:
         if job.running and job.decided is None:
             limit_s = job.spec.limits.max_run_s
             self.terminate(job, Termination(Outcome.FAILED, Cause.TIME_OUT, f"ran longer than max_run = {limit_s:g} s"))
 
-    def _chase(self, job: LocalJob) -> None:
+    def _chase(self, job: ProcessJob) -> None:
         """End what is left of a job; comes again until nothing is."""
         if job.ended_at is not None:
             return
@@ -312,12 +312,12 @@ class JobRunner:
         job.pause_s = min(2 * job.pause_s, _PAUSE_MOST_S)
         self._again(job, self._now() + job.pause_s)
 
-    def _again(self, job: LocalJob, at: float) -> None:
+    def _again(self, job: ProcessJob, at: float) -> None:
         if job.end_timer is not None:
             job.end_timer.cancel()
         job.end_timer = self._reactor.at(at, partial(self._chase, job))
 
-    def _end(self, job: LocalJob) -> None:
+    def _end(self, job: ProcessJob) -> None:
         """Nothing of the job runs any more: release what it holds, then wait for the rest of its output."""
         # Timers first, as none may act on a job that has ended; then the lease, so that whoever hears `Ended` can start the next.
         self._processes.left(job)
@@ -338,13 +338,13 @@ class JobRunner:
             # Somebody who is no process of the job holds its pipe; that must not keep the trial open.
             self._reactor.at(job.ended_at + _DRAIN_S, partial(self._cut_off, job))
 
-    def _cut_off(self, job: LocalJob) -> None:
+    def _cut_off(self, job: ProcessJob) -> None:
         if job.output is not None and not job.output.at_end:
             self._reactor.unwatch(job.output.descriptor)
             self._deliver(job, job.output.take(_LAST_CHUNKS))
             self._close(job)
 
-    def _close(self, job: LocalJob) -> None:
+    def _close(self, job: ProcessJob) -> None:
         if job.output is not None:
             self._deliver(job, job.output.close())
         if job.files is not None:
@@ -353,7 +353,7 @@ class JobRunner:
         job.left_bytes, job.free_bytes = self.left_bytes(job), free_bytes(self._folder) if job.exit_code else None
         self._emit(job.closed(self._now()))
 
-    def left_bytes(self, job: LocalJob) -> dict[str, int]:
+    def left_bytes(self, job: ProcessJob) -> dict[str, int]:
         """Return what a job has left on the disk so far: `spare`, its checkpoint and model, and `lasting`, the rest."""
         name, key = job.spec.name, job.spec.checkpoint
         folder = f"{self._folder}/jobs/{name}"
