@@ -163,17 +163,16 @@ def check_free(place: RunPlace, request: RunRequest) -> None:
         place: where the run would be kept.
         request: whose results would be collected here.
     """
+    # The bucket first, as what was collected of a run is here while the run can be gone on with there.
+    there = place.store.get(LAUNCH) if not place.is_own or _exists(place) else None
+    if there is not None:
+        raise _taken(place, from_json(there.body, f"{place.uri}/{LAUNCH}"))
     if (request.results_dir / place.tag).is_dir():
         raise UserError(
             f"launch: tag {place.tag!r} is taken by results in {request.results_dir / place.tag}",
             "what is collected later would go into the same folder",
             "use another --experiment_tag; or --results_dir",
         )
-    if place.is_own and not _exists(place):
-        return
-    there = place.store.get(LAUNCH)
-    if there is not None:
-        raise _taken(place, from_json(there.body, f"{place.uri}/{LAUNCH}"))
 
 
 def requirements_of(specs: Sequence[ExperimentSpec], asked: RemoteOptions, *, emulated: bool) -> list[str]:

@@ -132,8 +132,11 @@ def test_the_state_names_no_account_and_the_role_of_trials_travels_in_the_job(em
     assert described["RoleArn"] != ROLE
 
 
-def test_a_tag_that_the_bucket_has_is_refused_with_how_to_go_on(emulator, source, capsys):
+@pytest.mark.parametrize("collected", [False, True])
+def test_a_tag_that_the_bucket_has_is_refused_with_how_to_go_on(emulator, source, tmp_path, capsys, collected):
     assert launch(source) == 0
+    if collected:
+        (tmp_path / "results" / "t1").mkdir(parents=True)
     before = {key: read(emulator, key) for key in runs(emulator)}
     assert launch(source, "--num_seeds", "3") == 2
     assert "launch --resume t1` goes on with it" in capsys.readouterr().err
