@@ -54,7 +54,9 @@ def execute(planned: Planned, request: RunRequest, progress: Progress) -> list[E
             progress.say(note)
         return _execute_alone(planned.specs, request, progress)
     except KeyboardInterrupt:
-        progress.say(f"stopped at once; resume with: {resume_command(planned.specs[0].tag, request)}")
+        # Nobody resumes from a folder of an instance that is gone with its job.
+        resume = "" if request.launched_remotely else f"; resume with: {resume_command(planned.specs[0].tag, request)}"
+        progress.say(f"stopped at once{resume}")
         raise
 
 

@@ -101,7 +101,8 @@ def after_end(code: int, asked: Asked, restarts: Restarts, said: str = "") -> St
         restarts: as they stand, after a look at what is finished.
         said: the last that it said of a failure; empty for nothing.
     """
-    why = words_of(code, "" if code in _RUN_OVER else said)
+    # What was said of an end that was asked for is no reason of it.
+    why = words_of(code, "" if code in _RUN_OVER or code == EXIT_INTERRUPTED else said)
     if code == EXIT_TAKEN_OVER:
         return Step(Then.LEAVE, "another controller is at work on this run: this one ends and touches nothing")
     if code in _RUN_OVER:

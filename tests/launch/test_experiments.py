@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 
+import launch.experiments as experiments
 import launch.one_experiment as module
 from benchmarking.archive import folder
 from benchmarking.archive.folder_lock import locked
@@ -110,6 +112,17 @@ def test_an_interrupt_ends_the_study_where_it_is(tmp_path, monkeypatch):
         execute(plan(request), request, follows)
     assert "stopped at once; resume with: " in said.getvalue()
     assert (tmp_path / "results/s/study.json").is_file()
+
+
+def test_a_controller_in_a_job_says_no_line_that_would_go_on_from_its_folder(tmp_path, monkeypatch):
+    make(tmp_path)
+    monkeypatch.setattr(experiments, "_execute_study", lambda *words: (_ for _ in ()).throw(KeyboardInterrupt))
+    follows, said = progress()
+    request = request_for(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        execute(plan(request), dataclasses.replace(request, launched_remotely="s3://b/runs/s"), follows)
+    assert "stopped at once" in said.getvalue()
+    assert "resume with" not in said.getvalue()
 
 
 def test_what_another_process_runs_is_passed_over_and_what_it_left_is_taken(tmp_path):

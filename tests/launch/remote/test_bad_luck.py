@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,20 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 TAG = "study"
 WHERE = ("--bucket", BUCKET, "--region", "us-east-1")
+NEEDS_COMPILER = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "needs-compiler"
+version = "1.0"
+"""
+COMPILING = """
+import subprocess
+def build_wheel(*words):
+    subprocess.run(["no-such-compiler", "-c", "needs.c"], check=True)
+"""
 EATING = """
 import sys, time
 from outrider_report import report
@@ -61,6 +76,24 @@ def test_requirements_that_do_not_install_fail_the_job_with_what_pip_said(tmp_pa
         assert "outrider-has-no-such-package" in found["FailureReason"]
         said = lab.outrider("status", TAG, *WHERE).stdout
         assert "outrider-has-no-such-package" in said.splitlines()[0]
+        assert lab.jobs() == [job]
+
+
+def test_a_requirement_that_needs_a_compiler_which_the_image_lacks_is_named_and_the_log_has_why(tmp_path: Path) -> None:
+    source = tmp_path / "needs_compiler-1.0"
+    source.mkdir()
+    (source / "pyproject.toml").write_text(NEEDS_COMPILER, encoding="utf-8")
+    (source / "backend.py").write_text(COMPILING, encoding="utf-8")
+    with tarfile.open(tmp_path / "needs_compiler-1.0.tar.gz", "w:gz") as archive:
+        archive.add(source, source.name)
+    with LaunchLab(tmp_path, install_requirements=True) as lab:
+        words = ("--remote_requirements", f"needs-compiler @ file://{tmp_path}/needs_compiler-1.0.tar.gz", "--max_num_trials", "1")
+        (job,) = lab.launch(TAG, *words, methods=("RS",), seeds=1)
+        lab.await_end()
+        assert lab.described(job)["TrainingJobStatus"] == "Failed"
+        said = lab.outrider("status", TAG, *WHERE).stdout
+        assert "pip ended with exit code 1; not satisfied: needs-compiler" in said.splitlines()[0]
+        assert "No such file or directory: 'no-such-compiler'" in lab.outrider("logs", TAG, *WHERE).stdout
         assert lab.jobs() == [job]
 
 

@@ -46,6 +46,7 @@ def test_after_term_nothing_is_started_again_however_the_controller_ended():
 
 def test_one_that_was_stopped_by_a_mark_or_by_hand_is_not_started_again():
     assert after_end(EXIT_INTERRUPTED, Asked.NOTHING, Restarts(3)).then is Then.END
+    assert after_end(EXIT_INTERRUPTED, Asked.WIND_DOWN, Restarts(3), "SIGTERM: winding down").why == "the run was stopped"
 
 
 def test_it_hands_over_also_where_the_controller_was_killed_while_it_detached():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import os
+import socket
 import time
 from types import SimpleNamespace
 
@@ -144,6 +146,22 @@ def test_a_mark_that_cannot_be_left_is_said_and_told_by_the_exit_code(bench, cap
     bench.emulator.add_faults([{"kind": "s3_error", "operation": "PutObject", "code": "AccessDenied", "status": 403}])
     assert main(["stop", "--tag", "t"]) == 5
     assert "no mark could be left" in capfd.readouterr().err
+    assert bench.status(name) == "Stopped"
+
+
+def test_a_machine_that_is_offline_stops_nothing_and_says_so_and_once_online_it_does(bench, monkeypatch, capfd):
+    name, online = bench.job("t"), os.environ["AWS_ENDPOINT_URL"]
+    with socket.socket() as nobody:
+        # A port that nobody listens on, and nobody else can have meanwhile.
+        nobody.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{nobody.getsockname()[1]}")
+        assert main(["stop", "--tag", "t"]) == 5
+    assert "check the region's name, the network" in capfd.readouterr().err
+    assert left(store_of(bench)) is None
+    assert bench.status(name) == "InProgress"
+    monkeypatch.setenv("AWS_ENDPOINT_URL", online)
+    assert main(["stop", "--tag", "t"]) == 0
+    assert left(store_of(bench)).is_of_all
     assert bench.status(name) == "Stopped"
 
 
