@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 from typing import Any
@@ -133,3 +134,18 @@ def test_lines_are_short_enough_to_be_searched_whole():
     assert all(line.startswith(STUDY_MARK) for line in lines)
     assert sum(line.count("=") for line in lines) == 100
     assert console_lines({}) == []
+
+
+def test_of_two_experiments_that_are_as_good_the_first_is_best_and_which_it_is_is_told(tmp_path):
+    first = spec_of(tmp_path)
+    second = dataclasses.replace(first, number=1)
+    found = console_values([(spec, run(spec)) for spec in (first, second)], keys(first, second))
+    assert found["best_experiment"] == 1.0
+    assert "best_experiment" not in console_values([(first, run(first))], keys(first))
+
+
+def test_a_line_is_full_at_four_hundred_characters():
+    # A mark, then a space, a name, an equals sign and a digit each.
+    left = 400 - len(STUDY_MARK) - len(" a=1") - len(" =1")
+    assert [len(line) for line in console_lines({"a": 1.0, "b" * left: 1.0})] == [400]
+    assert len(console_lines({"a": 1.0, "b" * (left + 1): 1.0})) == 2

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarking.remote.generations import claim_generation, generations
+from benchmarking.remote.generations import claim_generation, generations, latest_generation
 from definitions.errors import UserError
 from tests.backends.memory_store import MemoryStore, StoreFaultError
 
@@ -50,3 +50,11 @@ def test_a_damaged_claim_is_named():
     store.put(".controllers/1/g2.json", json.dumps({"controller": 1}).encode())
     with pytest.raises(UserError, match=r"g2\.json is damaged"):
         claim_generation(store, "n", 1, 2, JOB, "100.0")
+
+
+def test_the_last_claim_of_a_controller_is_read_and_there_may_be_none():
+    store = MemoryStore()
+    for generation in (1, 2):
+        claim_generation(store, "n", 1, generation, f"ctl-abcdef-01234567-g{generation}", "0.0")
+    assert latest_generation(store, 1) == claim_generation(store, "n", 1, 2, JOB, "9.0")
+    assert latest_generation(store, 2) is None

@@ -109,3 +109,12 @@ def test_a_segment_that_does_not_follow_is_damaged(store, tmp_path):
     more(store, 3, 6, 7, 8)
     with pytest.raises(UserError, match="00000006 is damaged\n  it begins with record 21, and the one before it ended with 10"):
         restored(store, tmp_path)
+
+
+def test_what_a_listing_does_not_show_yet_right_after_what_is_here_is_fetched(store, tmp_path):
+    restored(store, tmp_path)
+    more(store, 5, 10, 11)
+    more(store, 6, 11, 12)
+    store.hidden = {segment_key(EXPERIMENT, 6)}
+    assert restored(store, tmp_path).last == 12
+    assert rows_in(tmp_path) == rows_of(*range(1, 13))

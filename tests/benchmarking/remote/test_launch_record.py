@@ -27,6 +27,7 @@ RECORD = LaunchRecord(
 def test_it_is_read_as_it_was_written():
     assert from_json(as_json(RECORD).encode(), "launch.json") == RECORD
     assert RECORD.count == 3
+    assert dataclasses.replace(RECORD, controller={}).count == 1
 
 
 def test_one_that_was_written_before_money_was_divided_is_read():
@@ -58,6 +59,7 @@ def test_what_git_says_of_a_folder(tmp_path):
         return subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True, text=True).stdout.strip()
 
     git("init", "-q")
+    assert commit_state(tmp_path) == CommitState()  # a repository without a commit
     inside = tmp_path / "inside"
     inside.mkdir()
     (inside / "a.py").write_text("1\n", encoding="utf-8")

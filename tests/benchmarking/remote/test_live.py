@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from benchmarking.remote.live import LiveWords
+from benchmarking.remote.shipping import ShippingPace
 from tests.backends.memory_store import MemoryStore
 from tests.benchmarking.remote.remote_lab import EXPERIMENT, ONE, Clock
 
@@ -112,3 +113,16 @@ def test_what_cannot_be_said_is_said_later():
         bench.turn()
         assert bench.said()["records"] == expected
     assert len(calls) == 3
+
+
+def test_whoever_waits_is_woken_by_what_is_new_alone():
+    woken, state = [], State()
+
+    def wait(event, seconds):
+        woken.append((seconds, event.is_set()))
+
+    words = LiveWords(MemoryStore(), ONE, lambda spec, state: {}, lambda: 5000.0, ShippingPace(lambda: 1000.0, wait), lambda thread: None)
+    words.observer(EXPERIMENT, None)(None, state)
+    rounds = iter([False, False, True])
+    words.run(lambda: next(rounds))
+    assert woken == [(None, False)] * 2

@@ -90,3 +90,11 @@ def test_a_store_that_does_not_answer_is_asked_again(store, tmp_path):
         marks.begin("toy/RS-local-0", tmp_path / "0")
         marks.run(lambda: looks.is_over)
     assert words == [("0", None, Cause.OUTSIDE)]
+
+
+def test_one_thread_looks_for_all(store, tmp_path):
+    started = []
+    marks = MarkedEnds(store, Looks().pace, start=started.append)
+    for number in range(3):
+        marks.begin(f"toy/RS-local-{number}", tmp_path / str(number))
+    assert len(started) == 1

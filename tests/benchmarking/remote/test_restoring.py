@@ -172,3 +172,13 @@ def test_no_file_leads_out_of_its_folder_or_to_what_is_this_machines(store, fold
     store.put(f"{EXPERIMENT}/files/{name}", b"x")
     with pytest.raises(UserError, match="no run of ours has such a file"):
         restore(store, folder)
+
+
+def test_a_second_time_no_file_of_an_experiment_is_asked_for(store, folder):
+    restore(store, folder)
+    store.asked.clear()
+    found = restore(store, folder)
+    assert (found.records, found.files) == (0, 0)
+    # A segment that the listing does not show yet may be there as well, which is asked for by its number.
+    assert {key for operation, key in store.asked if operation == "get" and "/files/" in key} == set()
+    assert sum(operation == "list" for operation, _ in store.asked) == 1

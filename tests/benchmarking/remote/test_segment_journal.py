@@ -72,7 +72,7 @@ def test_one_that_is_taken_over_says_so_at_the_next_commit_and_writes_nothing_mo
     with pytest.raises(TakenOverError):
         journal.commit()
     assert woken == [True]
-    journal.append(3.0, "stop", {})
+    journal.append(3.0, "reported", {})  # nor what would wait for others
     with pytest.raises(TakenOverError):
         journal.commit()
     journal.close()

@@ -67,3 +67,19 @@ def test_another_version_is_not_read_and_an_earlier_journal_is_brought_up(monkey
     assert second == made.rows[1]
     with pytest.raises(UserError, match="has version 9"):
         decoded(encoded(made).replace(b'"schema_version":1', b'"schema_version":9'), "k")
+
+
+def test_one_that_lacks_a_whole_line_or_does_not_say_what_it_is_is_damaged(tmp_path):
+    head, first, second, _ = encoded(Segment(1, WRITER, 1, rows(tmp_path, {"a": 1}, {"b": 2}))).split(b"\n")
+    for lines in ([head, first, b""], [head, first, second, b"[0.1,", b""], [head, first, second, b"[0.1,"]):
+        with pytest.raises(UserError, match="it is to hold 2 records, and has"):
+            decoded(b"\n".join(lines), "k")
+    for nothing in (b"{}", b"[]", b"3"):
+        with pytest.raises(UserError, match="its first line does not say what it is"):
+            decoded(b"\n".join([nothing, first, second, b""]), "k")
+
+
+def test_a_writer_that_says_neither_controller_nor_generation_is_none_of_a_job():
+    head = strict_json.loads(encoded(Segment(1, WRITER, 1)).decode().split("\n")[0])
+    bare = {key: value for key, value in head.items() if key not in ("controller", "generation")}
+    assert writer_of(strict_json.dumps(bare).encode() + b"\n", "k") == Writer(WRITER.token, "", 0)

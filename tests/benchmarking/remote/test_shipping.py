@@ -6,7 +6,7 @@ import pytest
 
 from benchmarking.controller.journal import ControllerSession
 from benchmarking.remote.layout import segment_key
-from benchmarking.remote.shipping import TakenOverError, UnreachableJournalError
+from benchmarking.remote.shipping import Shipper, ShippingPace, TakenOverError, UnreachableJournalError
 from definitions.errors import EXIT_CLOUD, EXIT_TAKEN_OVER
 from tests.backends.memory_store import MemoryStore
 from tests.benchmarking.remote.remote_lab import EXPERIMENT, ONE, TWO, Clock, rows_of, segments_in, shipper_of
@@ -137,3 +137,21 @@ def test_a_store_that_denies_for_want_of_a_permission_is_asked_once():
         shipper.ship()
     assert caught.value.is_denied
     assert (clock.now, store.calls["create"]) == (1000.0, 1)
+
+
+def test_whoever_waits_for_what_is_due_is_woken_by_the_256th_record_and_not_before():
+    woken = []
+
+    def wait(event, seconds):
+        woken.append((seconds, event.is_set()))
+        if len(woken) == 1:
+            shipper.add(rows_of(*range(2, 256)))
+            woken.append((seconds, event.is_set()))
+            shipper.add(rows_of(256))
+            woken.append((seconds, event.is_set()))
+
+    shipper = Shipper(MemoryStore(), EXPERIMENT, ONE, 0, 0, ShippingPace(lambda: 1000.0, wait))
+    shipper.add(rows_of(1))
+    rounds = iter([False, False, False, True])
+    shipper.run(lambda: next(rounds))
+    assert woken == [(10.0, False), (10.0, False), (10.0, True), (None, False)]
