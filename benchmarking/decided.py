@@ -69,7 +69,7 @@ def decided(
                 *scale_lines(definition),
                 *left_out(definition, spec.backend),
             ),
-            _times_forecast(definition),
+            _forecast_limit(definition),
         )
     )
 
@@ -99,13 +99,13 @@ def what_travels(definition: BenchmarkDefinition, described: BackendDescription[
     return found
 
 
-def _times_forecast(definition: BenchmarkDefinition) -> float | None:
-    """Return how many times its forecast a job may run; None where there are no forecasts."""
+def _forecast_limit(definition: BenchmarkDefinition) -> str:
+    """Return in words how long a job may run by its forecast; empty where there are no forecasts."""
     if not isinstance(definition.fidelity, PerJob):
-        return None
-    from benchmarking.forecasting.lookup import TIMES_FORECAST
+        return ""
+    from benchmarking.forecasting.lookup import LIMIT_WORDS
 
-    return TIMES_FORECAST
+    return LIMIT_WORDS
 
 
 def _start(spec: ExperimentSpec, described: BackendDescription[Any]) -> list[str]:

@@ -21,7 +21,7 @@ from benchmarking.archive.reusing import why_not
 from benchmarking.controller.method import Method
 from benchmarking.controller.sqlite_journal import has_records
 from benchmarking.decided import decided, what_travels
-from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts
+from benchmarking.forecasting.lookup import LIMIT_WORDS, ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
@@ -195,7 +195,7 @@ def _total(
         lines.append(f"left out, as by their forecast they do not fit: {dropped}")
     if used:
         of = sum(one.jobs or 0 for one in worst)
-        limits = "max_run" if any(spec.definition.budget.max_run is not None for spec in specs) else "three times its forecast"
+        limits = "max_run" if any(spec.definition.budget.max_run is not None for spec in specs) else LIMIT_WORDS
         lines += [
             f"of it, {used} of {of} jobs at the 95 % bound of their forecast; if every job ran to its limit ({limits}): "
             f"{total([one.limit_usd for one in worst])}"

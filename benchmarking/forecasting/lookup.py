@@ -17,8 +17,14 @@ from definitions.trial import TrialSpec
 if TYPE_CHECKING:
     from benchmarking.forecasting.data.canary import Canary
 
-TIMES_FORECAST = 3.0
-"""A full job may run so many times its forecast, or up to the bound of it where that is later."""
+TIMES_FORECAST, SLACK_S = 3.0, 120.0
+"""A full job may run so many times its forecast, or up to the bound of it where that is later, and so many seconds more.
+
+The limit is there for jobs that hang. A factor alone is none for jobs of seconds, which are late by as much as the machine is busy, and
+start up as slowly as it reads their libraries for the first time.
+"""
+
+LIMIT_WORDS = f"{TIMES_FORECAST:g} times its forecast and {SLACK_S:g} s"
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class ForecastLookup:
         found, upper_s = self.of(spec.configuration, "total_s"), self.upper_s(spec)
         if upper_s is None or found is None or found.median is None:
             return None
-        return max(TIMES_FORECAST * found.median, upper_s)
+        return max(TIMES_FORECAST * found.median, upper_s) + SLACK_S
 
     def problem(self, spec: TrialSpec) -> str | None:
         """Return why a full job cannot succeed (its memory does not fit), or None where it may."""

@@ -50,7 +50,7 @@ class Facts:
         price_label: how prices are labelled; empty for real ones. `real_money`: whether somebody is billed.
         disk: of the results; None where not known.
         remarks: what the back-end itself decides.
-        times_forecast: how many times its forecast a job may run, where nothing else limits it; None where there are no forecasts.
+        forecast_limit: how long a job may run by its forecast, in words, where nothing else limits it; empty where there are no forecasts.
     """
 
     budget: Budget
@@ -65,7 +65,7 @@ class Facts:
     real_money: bool = False
     disk: Disk | None = None
     remarks: Sequence[str] = ()
-    times_forecast: float | None = None
+    forecast_limit: str = ""
 
 
 def decisions(facts: Facts) -> list[str]:
@@ -95,7 +95,7 @@ def _limits(facts: Facts) -> list[str]:
         found.append("no budget: it goes on until it is interrupted; --max_num_trials, --max_wallclock_time or --max_cost end it")
     if budget.max_run is None:
         longest_s = longest_run_s(budget, facts.default_max_run_s)
-        forecast = "" if facts.times_forecast is None else f", or {facts.times_forecast:g} times its forecast where it has one"
+        forecast = f", or {facts.forecast_limit} where it has one" if facts.forecast_limit else ""
         why = ", as max_cost needs a limit" if facts.default_max_run_s is None else ""
         found.append(
             f"a job may take as long as it takes{forecast}; --max_run S limits it"

@@ -53,7 +53,9 @@ def test_a_forecasts_upper_bound_is_the_worst_case_and_an_hour_that_of_the_other
     assert dollars_in(out, "worst case of all: USD") == pytest.approx((upper_s + 3605) / 3600 * 0.05, rel=0.03)
     assert "of it, 1 of 2 jobs at the 95 % bound of their forecast" in out
     longest_s = forecasts.longest_s(TrialSpec(of(1)))
-    assert dollars_in(out, r"its limit \(three times its forecast\): USD") == pytest.approx((longest_s + 5 + 3605) / 3600 * 0.05, rel=0.03)
+    assert dollars_in(out, r"its limit \(3 times its forecast and 120 s\): USD") == pytest.approx(
+        (longest_s + 5 + 3605) / 3600 * 0.05, rel=0.03
+    )
 
 
 def test_what_does_not_fit_is_not_counted_and_said(forecasts, run):

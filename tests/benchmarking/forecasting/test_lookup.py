@@ -2,7 +2,10 @@
 
 import dataclasses
 
+import pytest
+
 from benchmarking.forecasting.lookup import ForecastLookup, forecast_text, latest_forecasts, lookup_from
+from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.job_builder import JobBuilder
 from definitions.configuration import configuration_id
@@ -39,13 +42,24 @@ def test_the_forecasts_bound_limits_a_full_job_unless_the_definition_says_otherw
     found = forecasts()
     bound = found.longest_s(TrialSpec(SMALL))
     total = found.of(SMALL, "total_s")
-    assert bound == max(3 * total.median, total.hi90)
+    assert bound == max(3 * total.median, total.hi90) + 120
     job = JobBuilder(asked(), "local", "p", longest_s=found.longest_s, region="us-east-1")
     assert job.build(0, 1, TrialSpec(SMALL), None).limits.max_run_s == bound
     assert job.worst_case_s(TrialSpec(SMALL)) == bound + 5.0
     assert job.worst_case_s(TrialSpec(SMALL, 0.01)) is None
     own = JobBuilder(asked(budget={"max_run": 99.0}), "local", "p", longest_s=found.longest_s, region="us-east-1")
     assert own.worst_case_s(TrialSpec(SMALL)) == 104.0
+
+
+def test_a_job_of_a_second_is_not_ended_as_its_machine_is_busy():
+    # The shortest job of all: no factor of its forecast leaves it the time in which Python starts on a machine with a load of 30.
+    least = Forecast("toy", "total_s", 0.4, 0.3, 0.5, 0.3, 0.6, Status.WIDE, "")
+    found = ForecastLookup((least,), {configuration_id(SMALL): "toy"})
+    assert found.upper_s(TrialSpec(SMALL)) == 0.6
+    assert found.longest_s(TrialSpec(SMALL)) == pytest.approx(121.2)
+    # Of one of an hour the factor is what counts.
+    hour = ForecastLookup((dataclasses.replace(least, median=3600.0, hi90=4000.0),), found.names)
+    assert hour.longest_s(TrialSpec(SMALL)) == pytest.approx(10920.0)
 
 
 def test_a_forecast_that_is_not_decided_limits_nothing():

@@ -49,8 +49,8 @@ def test_the_time_that_a_job_may_take_is_said_where_nobody_gave_it():
     assert lines(budget=Budget(max_num_trials=4), default_max_run_s=3600.0) == [
         "a job may take 3600 s (default); --max_run S for another limit"
     ]
-    assert lines(budget=Budget(max_num_trials=4), times_forecast=3.0) == [
-        "a job may take as long as it takes, or 3 times its forecast where it has one; --max_run S limits it"
+    assert lines(budget=Budget(max_num_trials=4), forecast_limit="3 times its forecast and 120 s") == [
+        "a job may take as long as it takes, or 3 times its forecast and 120 s where it has one; --max_run S limits it"
     ]
     assert lines(budget=Budget(max_cost=1.0)) == [
         "a job may take 3600 s (default, as max_cost needs a limit); --max_run S for another limit"
