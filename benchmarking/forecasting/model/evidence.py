@@ -76,21 +76,30 @@ def short_findings(growth: Growth | None, y: FloatArray | None, startup: FloatAr
     """
     if growth is None or y is None or len(y) != len(growth.x) or growth.top >= 0.999:
         return []
-    # Plain Python: for a handful of numbers it takes a tenth of what numpy does.
-    x, lowest = growth.x.tolist(), float(growth.x.min())
-    longest = statistics.median(value for size, value in zip(x, y.tolist(), strict=True) if size >= growth.top * 0.9)
+    bottom, longest = _ends(growth, y)
     beside = None if startup is None else statistics.median(startup.tolist())
     if longest < _SHORTEST_S and (beside is None or longest < _SHORTEST_SHARE * beside):
         text = f"{what} takes {longest:.2g} s at the largest canary, too short to tell how it grows"
         return [(Status.NOT_DECIDED, text)]
-    bottom = statistics.median(value for size, value in zip(x, y.tolist(), strict=True) if size <= lowest * 1.1)
-    if growth.top >= 3 * lowest and longest < _HARDLY_GROWS * bottom:
-        return [(Status.NOT_DECIDED, f"{what} hardly grows up to the largest canary, so how it goes on from there is not seen")]
+    if growth.top >= 3 * float(growth.x.min()) and longest < _HARDLY_GROWS * bottom:
+        return [_hardly_grows(what)]
     constant = growth.constant_share()
     if constant > _MOSTLY_CONSTANT and growth.exponent()[1] > _LOOSE_EXPONENT:
         text = f"{constant:.0%} of {what} at the largest canary does not grow, so how the rest grows is hardly seen"
         return [(Status.NOT_DECIDED, text)]
     return []
+
+
+def _ends(growth: Growth, y: FloatArray) -> tuple[float, float]:
+    """Return the medians of measurements (n,) at the smallest and at the largest size."""
+    # Plain Python: for a handful of numbers it takes a tenth of what numpy does.
+    runs, lowest = list(zip(growth.x.tolist(), y.tolist(), strict=True)), float(growth.x.min())
+    bottom = statistics.median(value for size, value in runs if size <= lowest * 1.1)
+    return bottom, statistics.median(value for size, value in runs if size >= growth.top * 0.9)
+
+
+def _hardly_grows(what: str) -> Finding:
+    return Status.NOT_DECIDED, f"{what} hardly grows up to the largest canary, so how it goes on from there is not seen"
 
 
 def falling(x: FloatArray, y: FloatArray, what: str) -> list[Finding]:
@@ -189,7 +198,8 @@ def findings(item: Fitted, metric: str) -> list[Finding]:
         found = time_findings(laws, values, growing, known, metric)
         if laws is None:
             return found
-        return found + hides_growth(item, laws, metric) + unsteady_rounds(item.used) + less_than_the_data(item, laws, metric)
+        hidden = hides_growth(item, laws, metric) + hides_steps(item, laws, metric)
+        return found + hidden + unsteady_rounds(item.used) + less_than_the_data(item, laws, metric)
     if metric == "gpu_bytes":
         return level_findings(item.gpu, metric, known=True)
     found = level_findings(item.rss, metric, known=False)
@@ -206,8 +216,28 @@ def hides_growth(item: Fitted, laws: Laws, metric: str) -> list[Finding]:
     """
     if not laws.timed or laws.steady:
         return []
-    name = "train_cpu_s" if metric == "cpu_s" else "train_s"
-    return short_findings(laws.growth, column_of(item.used, name), column_of(item.used, "startup_s"), "the fit phase")
+    return short_findings(laws.growth, _fit_phase(item, metric), column_of(item.used, "startup_s"), "the fit phase")
+
+
+def _fit_phase(item: Fitted, metric: str) -> FloatArray | None:
+    return column_of(item.used, "train_cpu_s" if metric == "cpu_s" else "train_s")
+
+
+def hides_steps(item: Fitted, laws: Laws, metric: str) -> list[Finding]:
+    """Return a refusal where steps go with the data and the phase that they are in hardly grows: they are hidden by what it begins with.
+
+    Args:
+        item: a fitted configuration.
+        laws: of the metric.
+        metric: `cpu_s`, or one of wall time.
+    """
+    y, growth = _fit_phase(item, metric), laws.growth
+    if not laws.timed or not laws.steady or growth is None or y is None or len(y) != len(growth.x) or growth.top >= 0.999:
+        return []
+    bottom, longest = _ends(growth, y)
+    # Of linear work that takes as long as what does not grow, at the largest size, so much is left at the smallest.
+    half = 2 / (1 + float(growth.x.min()) / growth.top)
+    return [_hardly_grows("the fit phase")] if longest < min(_HARDLY_GROWS, half) * bottom else []
 
 
 def unsteady_rounds(used: Sequence[Canary]) -> list[Finding]:

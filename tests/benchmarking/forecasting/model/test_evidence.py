@@ -146,3 +146,18 @@ def test_rounds_that_stop_early_are_not_ok_whether_start_up_was_timed_or_not(sta
     total = metric(forecast(CanaryTable(tuple(runs)), Question(Billing("us-east-1"))), "total_s", "sgd")
     assert total.status is Status.NOT_DECIDED
     assert why in total.why
+
+
+@pytest.mark.parametrize(("step_s", "hidden"), [(0.012, True), (0.03, True), (0.04, False)])
+def test_steps_that_a_fit_phase_begins_by_hiding_are_not_decided_by_either_clock(step_s, hidden):
+    # Ten steps at 1 % of the data and thirty at 3 %, behind 1.35 s that do not grow: 1.65 against 2.25 s are too little, 1.75 against 2.55 are not.
+    def run(fraction, repeat):
+        train_s = 1.35 + step_s * 1000 * fraction
+        return Canary("w", fraction, repeat, startup_s=1.4, train_s=train_s, total_s=1.4 + train_s, steps=1000 * fraction,
+                      cpu_s=1.4 + train_s, about={"startup_cpu_s": 1.4, "train_cpu_s": train_s})  # fmt: skip
+
+    runs = tuple(run(fraction, repeat) for fraction in (0.01, 0.03) for repeat in (0, 1))
+    found = forecast(CanaryTable(runs), Question(Billing("us-east-1")))
+    for name in ("total_s", "cpu_s"):
+        assert ("hardly grows" in metric(found, name, "w").why) is hidden
+    assert (metric(found, "total_s", "w").status is Status.NOT_DECIDED) is hidden
