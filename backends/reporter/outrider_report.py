@@ -189,7 +189,7 @@ class Reporter:
                 "total": total,
                 "number": next(self._progress_numbers),
                 "elapsed_s": round(now - self._started, 6),
-                "cpu_s": round(sum(os.times()[:4]), 6),
+                "cpu_s": round(time.process_time() + sum(os.times()[2:4]), 6),
                 "phases_s": {name: round(seconds, 6) for name, seconds in self._phases.items()},
                 "peak_bytes": _peak_bytes(),
                 "outrider_incarnation": self._life(),

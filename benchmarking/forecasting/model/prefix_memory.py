@@ -1,9 +1,10 @@
 """Peak memory of the full job from its beginning, with what small jobs show to come after the loop. Pure.
 
 The prefix has loaded all data and made steps, so that its own peak y is the full job's but for three things: what the loop still adds,
-carried on from the slower of its halves so far (G, with a standard deviation of half of it); what comes after the loop, where small
-jobs have their peak; and 4 % that an allocator may differ by. The first is seen in the peak that progress tells. The second is a straight
-line in what is read, with the spread that `benchmarking.forecasting.model.memory` gives to what must still grow.
+carried on from the slower of its halves so far (G, with a standard deviation of half of it); what comes after the loop, where small jobs
+have their peak, or in phases that it had not come to, as evaluation at an epoch's end; and 4 % that an allocator may differ by. The first
+is seen in the peak that progress tells. The second is a straight line in what is read, with the spread that
+`benchmarking.forecasting.model.memory` gives to what must still grow.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def peak_draws(prefixes: Sequence[Canary], small: Sequence[Canary], line: PeakLi
     drawn = np.maximum(drawn * (1 + SPREAD * rng.standard_normal(size)), peak * (1 - SPREAD))
     # Processes beside the script's own count in the one and not in the other, in prefixes as in small jobs.
     later = _after_loop(small, max(1.0, peak / progress.peak_bytes) if progress is not None and progress.peak_bytes else 1.0)
-    if line is not None and line.slope is not None and later:
+    if line is not None and line.slope is not None and (later or _has_unseen_phases(known, small)):
         drawn = np.maximum(drawn, line.draws(size, rng))
     elif later:
         # Of one size nobody knows how much of it grows.
@@ -54,6 +55,15 @@ def peak_draws(prefixes: Sequence[Canary], small: Sequence[Canary], line: PeakLi
         drawn = np.maximum(drawn, peak + after * (1 + SPREAD_OF_GROWTH * math.sqrt(math.log(1 / at)) * abs(rng.standard_normal(size))))
     found: FloatArray = drawn
     return found
+
+
+def _has_unseen_phases(prefixes: Sequence[Canary], small: Sequence[Canary]) -> bool:
+    """Return whether small jobs timed a phase that no prefix had come to."""
+    seen, all_of = (
+        {name for one in runs if one.progress is not None for name, seconds in one.progress.phases if seconds > 0}
+        for runs in (prefixes, through(small))
+    )
+    return bool(all_of - seen)
 
 
 def _after_loop(small: Sequence[Canary], beside: float) -> list[tuple[float, float]]:

@@ -15,8 +15,8 @@ MOST_SHARE = 0.1
 """Share of what the whole job is forecast to take that it runs at most, likewise."""
 
 _LEAST_CPU_S, _LEAST_WALL_S = 1.0, 10.0
-"""Processor seconds that the loop has had at least before it is stopped for its width, or seconds of the clock: on a busy machine it may
-have had next to none of a second, and a job that waits for data never gets many."""
+"""Processor seconds that the loop has had at least before it is stopped by what it told, or seconds of the clock: on a busy machine it may
+have had next to none of a second, and a job that waits for data never gets many. Start-up and loading may be more than a tenth of a job."""
 
 _FOR_GOOD = (Openness.NO_TOTAL, Openness.TOTAL_CHANGES, Openness.WENT_BACK, Openness.PAST_TOTAL)
 
@@ -74,6 +74,6 @@ def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
     if isinstance(found, Openness):
         # More of the same would tell no more; that it is too early passes.
         return found in _FOR_GOOD and not (found is Openness.NO_TOTAL and rule.has_levels)
-    most_s = rule.share * found.median_s if rule.prefix_s is None else rule.prefix_s
+    share_s = rule.share * found.median_s if rule.prefix_s is None else rule.prefix_s
     has_worked = last.cpu_s - first.cpu_s >= _LEAST_CPU_S or last.elapsed_s - first.elapsed_s >= _LEAST_WALL_S
-    return (found.width <= rule.width and has_worked) or last.elapsed_s >= min(most_s, rule.most_s)
+    return (has_worked and (found.width <= rule.width or last.elapsed_s >= share_s)) or last.elapsed_s >= rule.most_s

@@ -150,7 +150,8 @@ def test_rounds_that_stop_early_are_not_ok_whether_start_up_was_timed_or_not(sta
 
 @pytest.mark.parametrize(("step_s", "hidden"), [(0.012, True), (0.03, True), (0.04, False)])
 def test_steps_that_a_fit_phase_begins_by_hiding_are_not_decided_by_either_clock(step_s, hidden):
-    # Ten steps at 1 % of the data and thirty at 3 %, behind 1.35 s that do not grow: 1.65 against 2.25 s are too little, 1.75 against 2.55 are not.
+    # Ten steps at 1 % of the data and thirty at 3 %, behind 1.35 s that do not grow:
+    # 1.65 against 2.25 s are too little, 1.75 against 2.55 are not.
     def run(fraction, repeat):
         train_s = 1.35 + step_s * 1000 * fraction
         return Canary("w", fraction, repeat, startup_s=1.4, train_s=train_s, total_s=1.4 + train_s, steps=1000 * fraction,

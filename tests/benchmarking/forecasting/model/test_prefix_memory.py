@@ -36,6 +36,22 @@ def test_a_peak_after_the_loop_is_that_of_small_jobs_carried_on():
     assert np.median(drawn(begun, within)) == pytest.approx(GIB, rel=0.01)
 
 
+def test_a_phase_that_the_prefix_had_not_come_to_has_the_peak_of_small_jobs_carried_on():
+    # Evaluation at an epoch's end: within the loop of small jobs, and later than the prefix.
+    begun = prefix([0.1] * 60, 1000.0, rss_bytes=0.35 * GIB, peaks=lambda done: 0.35 * GIB, phases={"train": 1.0})
+
+    def runs(phases):
+        return [
+            small(f, [0.1] * 10, rss_bytes=0.3 * GIB + 0.4 * GIB * f, peaks=lambda done, f=f: (0.3 + 0.4 * f) * GIB, phases=phases)
+            for f in (0.01, 0.03)
+        ]
+
+    assert np.median(drawn(begun, runs({"train": 1.0}))) == pytest.approx(0.35 * GIB, rel=0.01)
+    unseen = drawn(begun, runs({"train": 1.0, "evaluate": 0.1}))
+    assert np.median(unseen) == pytest.approx(0.7 * GIB, rel=0.05)
+    assert np.quantile(unseen, 0.95) > GIB
+
+
 def test_other_processes_of_the_job_are_no_peak_after_its_loop():
     begun = prefix([0.1] * 60, 1000.0, rss_bytes=2 * GIB, peaks=lambda done: GIB)
     workers = [small(f, [0.1] * 10, rss_bytes=0.4 * GIB, peaks=lambda done: 0.2 * GIB) for f in (0.01, 0.03)]

@@ -50,6 +50,17 @@ def test_loading_that_takes_more_than_a_tenth_is_waited_for():
     assert seconds.expected > 50.5
 
 
+def test_start_up_of_more_than_a_tenth_leaves_the_loop_its_second_on_a_busy_machine():
+    # 64 s until the first step and 300 s to go: a tenth is over at once, when the loop has had next to nothing of a processor.
+    steps, seconds = stopped_at([0.02] * 20000, 15000.0, startup_s=64.0, cores=0.05)
+    assert seconds.expected == pytest.approx(74.0, abs=0.1)
+    assert steps == pytest.approx(500, abs=5)
+    # What somebody asked for is the limit, whatever the loop had.
+    assert stopped_at([0.02] * 20000, 15000.0, PrefixRule(prefix_s=66.0), startup_s=64.0, cores=0.05)[1].expected == pytest.approx(
+        66.0, abs=0.03
+    )
+
+
 def test_a_first_step_of_90_percent_of_the_time_is_waited_for():
     steps, _ = stopped_at([900.0] + [0.1] * 1000, 1001.0)
     assert steps >= 8
