@@ -1,4 +1,4 @@
-"""What drives the width of each forecast, and what one more canary would cost and buy. Pure."""
+"""What drives the width of each forecast, and what one more run would cost and buy: a canary, or a longer beginning of the job. Pure."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.data.canary import PREFIX, Canary
 from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import Fitted, fit_all
 from benchmarking.forecasting.model.memory import SPREAD, SPREAD_OF_GROWTH
 from benchmarking.forecasting.model.phases import Laws
-from benchmarking.forecasting.model.result import METRICS, UTILISATIONS
+from benchmarking.forecasting.model.prefix_draws import causes_of_time
+from benchmarking.forecasting.model.prefix_memory import causes_of_peak
+from benchmarking.forecasting.model.prefix_runs import another_small, longer_prefix
+from benchmarking.forecasting.model.result import METRICS, TIMES, UTILISATIONS
 from benchmarking.report.text import dollars, duration
 
 _TEACHERS = 8
@@ -30,10 +33,11 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class CandidateRun:
-    """One more canary: what it is expected to cost, and the half width of the 80 % interval (a factor) before and after.
+    """One more run: what it is expected to cost, and the half width of the 80 % interval (a factor) before and after.
 
     Args:
         fraction: nominal fraction of the data; `is_repeat`: whether it was measured there before.
+        is_prefix: whether it is the beginning of the full job, run for twice as long as the longest so far.
         seconds: expected wall time; `usd`: of it, None where the price is unknown.
         before, after: half of the 80 % interval, as a factor.
     """
@@ -44,6 +48,12 @@ class CandidateRun:
     usd: float | None
     before: float
     after: float
+    is_prefix: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a word: `prefix`, `repeat` or `canary`."""
+        return "prefix" if self.is_prefix else ("repeat" if self.is_repeat else "canary")
 
     @property
     def narrows(self) -> bool:
@@ -59,12 +69,15 @@ class Explanation:
         configuration: whose; `metric`: of which.
         causes: share of the variance by cause, the largest first; empty where nothing was measured.
         runs: one more run at several fractions, the one that narrows most for its price first.
+        prefix_share: of the job's loop that its beginnings have seen; `prefix_s`: seconds that the longest of them ran. None without one.
     """
 
     configuration: str
     metric: str
     causes: Mapping[str, float]
     runs: tuple[CandidateRun, ...]
+    prefix_share: float | None = None
+    prefix_s: float | None = None
 
     @property
     def next_run(self) -> CandidateRun | None:
@@ -80,8 +93,16 @@ def causes_of(item: Fitted, metric: str, question: Question) -> dict[str, float]
         metric: one of `METRICS`.
         question: what is asked.
     """
+    import numpy as np
+
     if metric in UTILISATIONS:
         return {"scatter of the runs": 1.0}
+    if item.prefixes and metric in TIMES:
+        rng = np.random.default_rng(question.seed)
+        clock = "cpu" if metric == "cpu_s" else "wall"
+        return _shares(causes_of_time(item.prefixes, item.used, question.draws, rng, clock))
+    if item.prefixes and metric == "rss_bytes":
+        return _shares(causes_of_peak(item.prefixes, item.used, item.rss))
     if metric == "gpu_bytes":
         return {"growth of GPU memory": 1.0} if item.gpu is not None else {}
     if metric == "rss_bytes":
@@ -157,23 +178,33 @@ def explanations(
     item = fit_all({**near, name: groups[name]}, question.at)[name]
     before = half_widths(item, question)
     runs: dict[str, list[CandidateRun]] = {metric: [] for metric in before}
-    for fraction in _fractions(item, question) if fractions is None else fractions:
-        if item.time is None:
-            break
-        expected = expected_run(item, fraction, question.seed)
+    for expected in _candidates(item, question, fractions):
         again = fit_all({**near, name: [*groups[name], expected]}, question.at)[name]
         after = half_widths(again, question)
-        seconds = expected.total_s or expected.train_s or 0.0
+        fraction, seconds = expected.fraction, expected.total_s or expected.train_s or 0.0
         price = question.billing.usd_per_hour(item.instance_type)
         usd = None if price is None else (seconds + question.billing.startup_s) / 3600 * price * item.instance_count
-        is_repeat = any(canary.fraction == fraction for canary in item.used)
+        is_repeat, is_prefix = any(canary.fraction == fraction for canary in item.used), expected.status == PREFIX
         for metric, width in before.items():
-            runs[metric].append(CandidateRun(fraction, is_repeat, seconds, usd, width, after.get(metric, width)))
+            runs[metric].append(CandidateRun(fraction, is_repeat, seconds, usd, width, after.get(metric, width), is_prefix))
+    seen = [one.progress.share for one in item.prefixes if one.progress is not None and one.progress.share is not None]
+    ran = [one.total_s for one in item.prefixes if one.total_s is not None]
     return [
-        Explanation(name, metric, causes_of(item, metric, question), tuple(sorted(runs[metric], key=lambda run: -gain_per_cost(run))))
+        Explanation(name, metric, causes_of(item, metric, question), tuple(sorted(runs[metric], key=lambda run: -gain_per_cost(run))),
+                    max(seen, default=None), max(ran, default=None))
         for metric in METRICS
         if metric in before
-    ]
+    ]  # fmt: skip
+
+
+def _candidates(item: Fitted, question: Question, fractions: Sequence[float] | None) -> list[Canary]:
+    """Return the runs that may come next, each as the fit expects it."""
+    if item.prefixes and fractions is None:
+        longer = longer_prefix(item.prefixes)
+        return [*([] if longer is None else [longer]), *another_small(item.used)]
+    if item.time is None:
+        return []
+    return [expected_run(item, fraction, question.seed) for fraction in (_fractions(item, question) if fractions is None else fractions)]
 
 
 def _fractions(item: Fitted, question: Question) -> list[float]:
@@ -192,7 +223,7 @@ def explained_lines(found: Sequence[Explanation], name: str, *, timed: bool) -> 
     Args:
         found: of all its metrics.
         name: the configuration.
-        timed: whether its fit phase was timed.
+        timed: whether its fit phase was timed, or its beginning was run, which needs no timer.
     """
     if not found:
         return [f"{name}: nothing was measured, so nothing can be said of its width"]
@@ -211,7 +242,8 @@ def explained_lines(found: Sequence[Explanation], name: str, *, timed: bool) -> 
 def _run_text(run: CandidateRun) -> str:
     price = dollars(run.usd) if run.usd is not None else "price unknown"
     what = "one more run" if run.is_repeat else "one run"
-    head = f"{what} at fraction {run.fraction:g}: about {duration(run.seconds)}, {price}; "
+    what = "its beginning for twice as long" if run.is_prefix else f"{what} at fraction {run.fraction:g}"
+    head = f"{what}: about {duration(run.seconds)}, {price}; "
     if not run.narrows:
         return f"{head}hardly narrows it (80 % interval x/{run.before:.2f})"
     return f"{head}80 % interval from x/{run.before:.2f} to x/{run.after:.2f}"

@@ -19,9 +19,12 @@ def as_rows(forecasts: Sequence[Forecast]) -> list[dict[str, Any]]:
     return [{name: str(forecast.status) if name == "status" else getattr(forecast, name) for name in FIELDS} for forecast in forecasts]
 
 
-EXPLAINED = ("width_from", "next_fraction", "next_s", "next_usd", "next_half_before", "next_half_after")
-"""What an explanation adds: causes of the width with their shares, and of the run that narrows most for its price its fraction, seconds,
-dollars, and half of the 80 % interval, as a factor, before and after it."""
+EXPLAINED = (
+    "width_from", "prefix_share", "prefix_s", "next_kind", "next_fraction", "next_s", "next_usd", "next_half_before", "next_half_after",
+)  # fmt: skip
+"""What an explanation adds: causes of the width with their shares; of the beginning of the job that was run the share of its loop, and the
+seconds; and of the run that narrows most for its price its kind (`prefix`, `canary`, `repeat`), fraction, seconds, dollars, and half of the
+80 % interval, as a factor, before and after it."""
 
 
 def as_json(forecasts: Sequence[Forecast], why: Sequence[Explanation] | None = None) -> str:
@@ -50,8 +53,8 @@ def _explained(one: Explanation | None) -> dict[str, Any]:
         return dict.fromkeys(EXPLAINED)
     run = one.next_run
     causes = "; ".join(f"{cause} {share:.0%}" for cause, share in one.causes.items())
-    figures = (None,) * 5 if run is None else (run.fraction, run.seconds, run.usd, run.before, run.after)
-    return dict(zip(EXPLAINED, (causes, *figures), strict=True))
+    figures = (None,) * 6 if run is None else (run.kind, run.fraction, run.seconds, run.usd, run.before, run.after)
+    return dict(zip(EXPLAINED, (causes, one.prefix_share, one.prefix_s, *figures), strict=True))
 
 
 def as_table(forecasts: Sequence[Forecast]) -> str:

@@ -278,12 +278,12 @@ def _explained(table: CanaryTable, question: Question) -> list[Explanation]:
 
 
 def _explain(table: CanaryTable, question: Question) -> None:
-    from benchmarking.forecasting.data.canary import by_configuration
+    from benchmarking.forecasting.data.canary import PREFIX, by_configuration
     from benchmarking.forecasting.explain import explained_lines, explanations
 
     groups = by_configuration(table.canaries)
     for name in list(groups)[:_MOST_EXPLAINED]:
-        timed = any(canary.train_s is not None for canary in groups[name])
+        timed = any(canary.train_s is not None or canary.status == PREFIX for canary in groups[name])
         print("\n".join(["", *explained_lines(explanations(groups, name, question), name, timed=timed)]))
     if len(groups) > _MOST_EXPLAINED:
         print(f"\n... and {len(groups) - _MOST_EXPLAINED} more configurations, which --format json has")

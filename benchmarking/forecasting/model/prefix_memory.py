@@ -57,6 +57,20 @@ def peak_draws(prefixes: Sequence[Canary], small: Sequence[Canary], line: PeakLi
     return found
 
 
+def causes_of_peak(prefixes: Sequence[Canary], small: Sequence[Canary], line: PeakLine | None) -> dict[str, float]:
+    """Return the variance of the full job's peak, in bytes squared, that each cause brings; the arguments are those of `peak_draws`."""
+    known = [canary for canary in prefixes if canary.rss_bytes]
+    if not known:
+        return {}
+    top = max(known, key=lambda canary: canary.rss_bytes or 0.0)
+    peak, grows = float(top.rss_bytes or 0.0), 0.0 if top.progress is None else top.progress.peak_left_bytes
+    found = {"a peak is never told better": (SPREAD * (peak + grows)) ** 2, "what the loop still takes": (0.5 * grows) ** 2}
+    if line is not None and line.slope is not None and line.top < 1 and (_after_loop(small, 1.0) or _has_unseen_phases(known, small)):
+        spread = SPREAD_OF_GROWTH * math.sqrt(math.log(1 / line.top)) * line.slope * (1 - line.top)
+        found["memory after the loop, or in phases that it had not come to"] = spread**2
+    return found
+
+
 def _has_unseen_phases(prefixes: Sequence[Canary], small: Sequence[Canary]) -> bool:
     """Return whether small jobs timed a phase that no prefix had come to."""
     seen, all_of = (

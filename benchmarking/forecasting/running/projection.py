@@ -29,10 +29,10 @@ FORM = 0.02
 USUAL_CHANGE = 0.15
 """By how much the time of a unit of work changes from the beginning to the end of a usual job, on the log scale."""
 
-_USUAL_NOISE, _USUAL_FREEDOM = 0.04, 2
+USUAL_NOISE, _USUAL_FREEDOM = 0.04, 2
 """By how much stretches of a usual job differ by chance, on the log scale, and the degrees of freedom that this is worth."""
 
-_STRETCHES = 12
+STRETCHES = 12
 _LEAST_STRETCHES = 2
 _LEAST_S = 1.0
 _LEAST_UNITS = 3.0
@@ -145,7 +145,7 @@ def project(curve: ProgressCurve) -> Projection | Openness:
     residuals = math.fsum((y - mean_y - sxy / sxx * (x - mean_x)) ** 2 for x, y in stretches)
     # Few stretches that are equal by chance, or all to the last digit, are no proof that the next ones will be.
     freedom = count - 2 + _USUAL_FREEDOM
-    noise = max((residuals + _USUAL_FREEDOM * _USUAL_NOISE**2) / freedom, FORM**2)
+    noise = max((residuals + _USUAL_FREEDOM * USUAL_NOISE**2) / freedom, FORM**2)
     # Step 3: its slope, between what was measured and none.
     precision = sxx / noise + 1 / USUAL_CHANGE**2
     slope = sxy / noise / precision
@@ -187,7 +187,7 @@ def _steady(points: Sequence[ProgressPoint], total: float) -> Sequence[ProgressP
 
 def _stretches(points: Sequence[ProgressPoint], total: float) -> list[tuple[float, float]]:
     """Return stretches of about equal time in which some work was done: (share of the work at its middle, log of a unit's seconds)."""
-    whole_s = (points[-1].elapsed_s - points[0].elapsed_s) / _STRETCHES
+    whole_s = (points[-1].elapsed_s - points[0].elapsed_s) / STRETCHES
     found: list[tuple[float, float]] = []
     begin = points[0]
     for point in points[1:]:

@@ -1,15 +1,21 @@
 """What drives the width of a forecast, and what one more run would buy."""
 
+import csv
+import io
+import json
 import math
 
 import pytest
 
-from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.data.canary import Canary, CanaryTable
 from benchmarking.forecasting.explain import causes_of, explained_lines, explanations, gain_per_cost
+from benchmarking.forecasting.forecast import forecast
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import fit_all
+from benchmarking.forecasting.render import as_csv, as_json
 from tests.benchmarking.forecasting.canary_tables import canaries
+from tests.benchmarking.forecasting.prefix_runs import prefix, small
 
 QUESTION = Question(draws=800, billing=Billing("us-east-1", prices={"t": 3600.0}))
 RUNS = {"job": canaries(instance_type="t", startup_s=200.0)}
@@ -77,3 +83,56 @@ def test_what_has_one_cause_alone_has_it_whole_and_what_was_not_measured_none():
     assert causes_of(item, "cpu_util", QUESTION) == {"scatter of the runs": 1.0}
     bare = fit_all(RUNS, 1.0)["job"]
     assert [causes_of(bare, metric, QUESTION) for metric in ("gpu_bytes", "rss_bytes", "cpu_s")] == [{}, {}, {}]
+
+
+def begun():
+    """The beginning of a job of 100 s, and a small one whose evaluation takes a second for 1 % of the data."""
+    one = small(0.01, [0.1] * 10, after_s=1.0, name="job", instance_type="t")
+    return {"job": [prefix([0.1] * 60, 1000.0, name="job", instance_type="t", rss_bytes=1e9, peaks=lambda done: 1e9), one]}
+
+
+def test_of_a_beginning_it_is_said_what_it_did_not_see_and_what_a_longer_one_would_buy():
+    found = {one.metric: one for one in explanations(begun(), "job", QUESTION)}
+    assert set(found) == {"total_s", "cpu_s", "rss_bytes", "cost_usd"}
+    time = found["total_s"]
+    assert set(time.causes) == {
+        "rest of the loop", "steps that change on the way", "what its beginning did not see", "another run of the same job",
+        "load of the machine",
+    }  # fmt: skip
+    assert math.fsum(time.causes.values()) == pytest.approx(1.0)
+    assert time.causes["load of the machine"] == pytest.approx(0.0, abs=1e-9)
+    assert (time.prefix_share, time.prefix_s) == (pytest.approx(0.06), pytest.approx(8.0))
+    kinds = {(run.kind, round(run.fraction, 3)): run for run in time.runs}
+    assert set(kinds) == {("prefix", 1.0), ("repeat", 0.01), ("canary", 0.033)}
+    # Start-up of 2 s, and twice the 6 s of its loop, at a dollar a second.
+    assert kinds["prefix", 1.0].usd == pytest.approx(14.0)
+    assert kinds["prefix", 1.0].after < kinds["prefix", 1.0].before
+    # Most is not known of what comes after the loop, which a larger small job shows best.
+    assert time.next_run.kind == "canary"
+    assert found["rss_bytes"].causes["a peak is never told better"] == pytest.approx(1.0)
+
+
+def test_a_beginnings_explanation_is_in_the_words_and_in_all_forms():
+    groups = begun()
+    said, found = lines(groups), explanations(groups, "job", QUESTION)
+    assert any(line.startswith("  its beginning for twice as long: about 14 s, $14") for line in said)
+    assert not any("fit phase" in line for line in said)
+    table = CanaryTable(tuple(groups["job"]))
+    rows = list(csv.DictReader(io.StringIO(as_csv(forecast(table, QUESTION), found))))
+    time = next(row for row in rows if row["metric"] == "total_s")
+    assert float(time["prefix_share"]) == pytest.approx(0.06)
+    assert time["next_kind"] == "canary"
+    assert "what its beginning did not see" in time["width_from"]
+    (told,) = [row for row in json.loads(as_json(forecast(table, QUESTION), found)) if row["metric"] == "total_s"]
+    assert (told["prefix_s"], told["next_kind"]) == (pytest.approx(8.0), time["next_kind"])
+    # A ladder has the columns too, and nothing of a beginning in them.
+    ladder = list(
+        csv.DictReader(io.StringIO(as_csv(forecast(CanaryTable(tuple(RUNS["job"])), QUESTION), explanations(RUNS, "job", QUESTION))))
+    )
+    assert {row["prefix_share"] for row in ladder} == {""}
+    assert ladder[0]["next_kind"] in ("canary", "repeat")
+
+
+def test_what_small_jobs_alone_measured_is_no_row_beside_a_beginning():
+    found = forecast(CanaryTable(tuple(begun()["job"])), QUESTION)
+    assert {one.metric for one in found} == {"total_s", "cpu_s", "rss_bytes", "cost_usd"}
