@@ -5,7 +5,7 @@ prefix did not see: phases that it had not come to, and what comes after the loo
 same code, y = K (s + (1 - s) x^c) as for all phases. Where small jobs ran through their loop with units that get dearer or cheaper, by
 more than chance, the rest of the loop is bent likewise. Another run of the same job differs by 4 % (one standard deviation), and in wall
 time by half of what the machine's load has added in this one. In processor time a beginning beside other programs may be dearer than what
-follows, as they share caches and memory: with the probability 0.15, by up to 0.45 on the log scale where the wall's clock ran four times
+follows, as they share caches and memory: with the probability 0.2, by up to 0.5 on the log scale where the wall's clock ran four times
 as fast as the processor's.
 """
 
@@ -32,7 +32,7 @@ UNSEEN_SHARE = 0.02
 """Mean share of the job that comes after the loop where no small job has shown it (exponentially distributed)."""
 
 _LOAD_PART, _MOST_LOAD = 0.5, 0.3
-_BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.15, 0.45, math.log(4.0)
+_BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.2, 0.5, math.log(4.0)
 
 LOOP, BEND, UNSEEN, AGAIN, BUSY = (
     "rest of the loop", "steps that change on the way", "what its beginning did not see", "another run of the same job",
@@ -41,6 +41,9 @@ LOOP, BEND, UNSEEN, AGAIN, BUSY = (
 """What leaves the time of the full job open."""
 _BENDS_SD, _LEAST_BEND, _CARRIED = 2.0, 0.1, 0.3
 """A bend counts from so many standard deviations and so much on; a small job's is the full job's up to a share of it."""
+
+_BUSY_WALL, _BUSY_CPU = 0.4, 0.2
+"""By how much ends of one process scatter where the wall's clock runs four times as fast as the processor's."""
 
 _SHORT_S, _SHORT_NOISE = 0.1, 0.3
 """What takes no longer than the first scatters by the second: processor time is counted in ticks of 10 ms."""
@@ -157,9 +160,18 @@ def unseen_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int,
     found = {}
     for name, seconds in parts.items():
         y = np.maximum(np.array(seconds), 1e-3)
-        growth = fit(x, y, REST, noise_prior(_SHORT_NOISE if float(y.max()) <= _SHORT_S else 0.04))
+        growth = fit(x, y, REST, noise_prior(_SHORT_NOISE if float(y.max()) <= _SHORT_S else _noise_of(runs, clock)))
         found[name] = growth.sample(1.0, size, rng)
     return found
+
+
+def _noise_of(runs: Sequence[Canary], clock: str) -> float:
+    """Return the standard deviation, on the log scale, by which what comes after the loops of small jobs is taken to scatter.
+
+    Beside other programs the end of a process takes more of either clock: chance must not pass for growth, which is carried on to all data.
+    """
+    busy = min(1.0, _log_load(runs) / _BESIDE_LOAD)
+    return math.hypot(REPEAT_SD, (_BUSY_WALL if clock == "wall" else _BUSY_CPU) * busy)
 
 
 def tail_s(canary: Canary, clock: str) -> float:

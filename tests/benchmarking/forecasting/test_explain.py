@@ -130,7 +130,7 @@ def test_a_beginnings_explanation_is_in_the_words_and_in_all_forms():
         csv.DictReader(io.StringIO(as_csv(forecast(CanaryTable(tuple(RUNS["job"])), QUESTION), explanations(RUNS, "job", QUESTION))))
     )
     assert {row["prefix_share"] for row in ladder} == {""}
-    assert ladder[0]["next_kind"] in ("canary", "repeat")
+    assert {row["next_kind"] for row in ladder} <= {"", "canary", "repeat"}
 
 
 def test_what_small_jobs_alone_measured_is_no_row_beside_a_beginning():
