@@ -112,7 +112,7 @@ def run_experiment(spec: ExperimentSpec, surroundings: Surroundings) -> Experime
         result = _run_locked(spec, surroundings)
         if result.ending.reason is Reason.DETACHED:
             return result
-        # It can be made again of the journal, so that a full disk is no reason to fail.
+        # Who compares would fold the journal, and say what is wrong with it.
         with contextlib.suppress(UserError):
             keep_fold(StoredExperiment(spec.folder, spec, result.region))
         surroundings.keeper.ended(spec)

@@ -1,10 +1,11 @@
-"""What a journal amounts to, kept beside it by its controller, so that whoever compares a thousand experiments need not fold them again.
+"""What a journal amounts to, kept beside it by whoever folds it first, so that who compares a thousand experiments folds none again.
 
 The journal stays the only truth: what is kept names the content that it was made of, and counts for no other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.comparison.run_fold import FoldedRun, fold_journal
 from benchmarking.comparison.runs import Axis, MeasuredTrial, Measurement
 from definitions import strict_json
+from definitions.errors import UserError
 from definitions.files import write_atomically
 
 NAME = "folded.json"
@@ -22,20 +24,27 @@ FOLD_VERSION = 2
 """Of what is made of a journal, and of the form in which it is kept; another one is made anew. A test says when it has to be another."""
 
 
-def keep_fold(stored: StoredExperiment) -> None:
-    """Keep what the journal of an experiment amounts to, which nobody writes any more.
+def keep_fold(stored: StoredExperiment) -> FoldedRun:
+    """Return what the journal of an experiment amounts to, and keep that beside it, unless the journal has grown meanwhile.
+
+    Nothing is locked. A journal only grows, so where its content is the same before and after, it was this one that was folded. What is
+    kept names its content, and counts for no other, whatever another process writes there. Where nothing can be written nothing is kept:
+    it can be made again.
 
     Args:
-        stored: the experiment, whose journal is closed and whose folder is locked.
+        stored: the experiment.
 
     Raises:
-        UserError: the journal cannot be read, or the file not be written.
+        UserError: the journal cannot be read.
     """
-    content = _content(stored)
-    if content is not None:
-        write_atomically(
-            stored.folder / NAME, strict_json.dumps(_document(fold_journal(stored), content, [*stored.spec.definition.objectives])) + "\n"
-        )
+    before = _content_now(stored)
+    folded = fold_journal(stored)
+    if before is not None and before == _content_now(stored):
+        with contextlib.suppress(UserError):
+            write_atomically(
+                stored.folder / NAME, strict_json.dumps(_document(folded, before, [*stored.spec.definition.objectives])) + "\n"
+            )
+    return folded
 
 
 def kept_fold(stored: StoredExperiment) -> FoldedRun | None:
@@ -49,22 +58,28 @@ def kept_fold(stored: StoredExperiment) -> FoldedRun | None:
         return None  # what cannot be read is made again
 
 
-def _content(stored: StoredExperiment) -> str | None:
-    """Return a hash of all that the fold depends on; None where it is not in one file, as somebody writes it or was killed."""
+def _content_now(stored: StoredExperiment) -> str | None:
+    with contextlib.suppress(OSError):
+        return _content(stored)
+    return None  # what is wrong with it is said where it is folded
+
+
+def _content(stored: StoredExperiment) -> str:
+    """Return a hash of all that the fold depends on."""
     path = stored.folder / "journal.sqlite"
-    if _size(path.with_name(path.name + "-wal")):
-        return None
     found = hashlib.sha256(path.read_bytes())
     # Of the definition what the fold is told, and whether levels are jobs of their own.
     found.update(repr((state_setup(stored.spec), type(stored.spec.definition.fidelity))).encode("utf-8", "surrogateescape"))
+    # Where somebody writes, or was killed, the last records are in the log beside it.
+    found.update(_bytes(path.with_name(path.name + "-wal")))
     return found.hexdigest()
 
 
-def _size(path: Path) -> int:
+def _bytes(path: Path) -> bytes:
     try:
-        return path.stat().st_size
+        return path.read_bytes()
     except FileNotFoundError:
-        return 0
+        return b""
 
 
 def _document(folded: FoldedRun, content: str, names: Sequence[str]) -> dict[str, Any]:

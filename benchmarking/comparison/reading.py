@@ -1,4 +1,4 @@
-"""An experiment read for a comparison: from its journal, or from what its controller kept of that."""
+"""An experiment read for a comparison: from its journal, or from what was kept of that."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarking.analysis.stand_ins import stand_ins
+from benchmarking.archive.liveness import held_files, is_run
 from benchmarking.archive.stored import StoredExperiment
-from benchmarking.comparison.kept_fold import kept_fold
+from benchmarking.comparison.kept_fold import keep_fold, kept_fold
 from benchmarking.comparison.run_fold import FoldedRun, fold_journal
 from benchmarking.comparison.runs import ComparedRun
 from benchmarking.controller.interfaces import Observer
@@ -27,7 +28,7 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
     spec, definition = stored.spec, stored.spec.definition
     folded = kept_fold(stored) if observer is None else None
     if folded is None:
-        folded = fold_journal(stored, observer) if stored.is_started else FoldedRun()
+        folded = _folded(stored, observer) if stored.is_started else FoldedRun()
     return ComparedRun(
         spec.tag,
         definition.name,
@@ -44,6 +45,13 @@ def read_run(stored: StoredExperiment, facts: Mapping[str, str] | None = None, o
         ended_by=folded.ended_by,
         stood_in=stand_ins(definition, spec.backend, (facts or {}).get("dollars", "")),
     )
+
+
+def _folded(stored: StoredExperiment, observer: Observer | None) -> FoldedRun:
+    # What a controller is at work on has changed by the next look.
+    if observer is not None or is_run(stored.folder, held_files()):
+        return fold_journal(stored, observer)
+    return keep_fold(stored)
 
 
 def facts_of(stored: StoredExperiment, codes: Sequence[str]) -> dict[str, str]:

@@ -6,16 +6,20 @@ import contextlib
 import dataclasses
 import hashlib
 import math
+import shutil
 import sqlite3
 
 import pytest
 
+from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.stored import StoredExperiment, experiments_of, load
 from benchmarking.comparison.kept_fold import FOLD_VERSION, NAME, keep_fold, kept_fold
 from benchmarking.comparison.reading import read_run
 from benchmarking.comparison.run_fold import fold_journal
 from benchmarking.comparison.runs import Axis
+from benchmarking.controller.sqlite_journal import SqliteJournal
 from definitions import strict_json
+from definitions.errors import UserError
 from launch.__main__ import main
 from tests.benchmarking.archive.stored_folders import METHODS, change_identity, copied
 
@@ -92,17 +96,101 @@ def test_it_is_of_one_journal_alone(tmp_path, name):
     assert kept_fold(load(folder)) is None
 
 
-@pytest.mark.slow
-def test_records_that_are_still_in_the_log_beside_the_journal_count(tmp_path):
-    folder = begun(tmp_path)[0]
+def grown(folder):
+    """Yield after each record that a journal is given once more, what is in its log moved into the file now and then."""
+    with contextlib.closing(SqliteJournal(folder / "journal.sqlite", read_only=True)) as journal:
+        records, sessions = [*journal.records()], journal.sessions()
+    (folder / "journal.sqlite").unlink()
+    with contextlib.closing(SqliteJournal(folder / "journal.sqlite")) as journal:
+        for number, record in enumerate(records):
+            for session in sessions if number == 0 else ():
+                journal.begin_session(session)
+            journal.append(record.at, record.kind, record.body)
+            journal.commit()
+            if number % 5 == 4:
+                with contextlib.closing(sqlite3.connect(folder / "journal.sqlite")) as other:
+                    other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            yield number
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_whoever_looks_at_a_journal_that_grows_sees_it_as_it_is(tmp_path, name):
+    """After each record three looks: one folds and keeps, one takes what was kept, and one folds anew."""
+    folder = copied(tmp_path, name)
+    stored = load(folder)
+    kept, is_in_the_log = [], []
+    for _ in grown(folder):
+        assert kept_fold(stored) is None
+        first, second = read_run(stored), read_run(stored)
+        assert kept_fold(stored) is not None
+        assert repr(first.measurements) == repr(second.measurements) == repr(fold_journal(stored).measurements)
+        assert (first.ends, first.trials, first.ended) == (second.ends, second.trials, second.ended)
+        kept.append((folder / NAME).read_text())
+        is_in_the_log.append((folder / "journal.sqlite-wal").stat().st_size > 0)
+    assert len({*kept}) == len(kept) > 10
+    assert {*is_in_the_log} == {False, True}
+
+
+def test_what_grows_while_it_is_folded_is_not_kept(tmp_path, monkeypatch):
+    folder = copied(tmp_path, "repeated")
+    stored = load(folder)
+    whole = fold_journal(stored)
+
+    def folded_late(stored):
+        found = fold_journal(stored)
+        with contextlib.closing(SqliteJournal(folder / "journal.sqlite")) as journal:
+            journal.append(1e9, "end", {"message": "late", "reason": "budget_spent"})
+        return found
+
+    monkeypatch.setattr("benchmarking.comparison.kept_fold.fold_journal", folded_late)
+    assert repr(keep_fold(stored)) == repr(whole)
+    assert not (folder / NAME).exists()
+    assert fold_journal(stored).ended == "late"
+
+
+def test_what_a_killed_controller_left_is_kept_by_who_reads_it_first_who_changes_nothing_else(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    stored = load(folder)
     with contextlib.closing(sqlite3.connect(folder / "journal.sqlite")) as database:
-        database.execute("PRAGMA wal_autocheckpoint=0")
-        database.execute("INSERT INTO sessions VALUES (3, 0.0, 100.0)")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA wal_autocheckpoint = 0")
+        database.execute("INSERT INTO records VALUES ((SELECT max(sequence) + 1 FROM records), 1e9, 'end', ?)",
+                         ('{"message": "in the log", "reason": "budget_spent"}',))  # fmt: skip
         database.commit()
-        assert kept_fold(load(folder)) is None
-        # Nor is anything kept while somebody writes.
-        keep_fold(load(folder))
-        assert kept_fold(load(folder)) is None
+        killed = tmp_path / "killed" / "stored" / folder.name
+        shutil.copytree(folder, killed)
+    stored = load(killed)
+    before = {name: (killed / name).read_bytes() for name in ("journal.sqlite", "journal.sqlite-wal")}
+    assert len(before["journal.sqlite-wal"]) > 0
+    assert read_run(stored).ended == "in the log"
+    assert repr(kept_fold(stored)) == repr(fold_journal(stored))
+    assert {name: (killed / name).read_bytes() for name in before} == before
+    assert {path.name for path in killed.iterdir()} - {path.name for path in folder.iterdir()} <= {
+        NAME,
+        "journal.sqlite-wal",
+        "journal.sqlite-shm",
+    }
+    (killed / "journal.sqlite-wal").write_bytes(b"")
+    assert kept_fold(stored) is None
+    assert read_run(stored).ended != "in the log"
+
+
+def test_what_a_controller_is_at_work_on_is_read_and_not_kept(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    with locked(folder):
+        assert read_run(load(folder)).measurements
+    assert not (folder / NAME).exists()
+
+
+def test_where_nothing_can_be_written_it_is_compared_all_the_same(tmp_path, monkeypatch):
+    folder = copied(tmp_path, "repeated")
+
+    def refused(path, text):
+        raise UserError(f"cannot write {path}", "the disk is full")
+
+    monkeypatch.setattr("benchmarking.comparison.kept_fold.write_atomically", refused)
+    assert read_run(load(folder)).measurements
+    assert not (folder / NAME).exists()
 
 
 def test_it_is_of_one_definition_alone(tmp_path):
