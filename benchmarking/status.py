@@ -29,9 +29,11 @@ from benchmarking.forecasting.running.words import running_text
 from benchmarking.report.text import duration
 from benchmarking.results import forecast_rows
 from benchmarking.studies.files import read_study
+from benchmarking.studies.record import StudyRecord
 from definitions.errors import UserError
-from definitions.resolve import Resolved
+from definitions.resolve import Resolved, resolve
 from definitions.schema import Mode
+from definitions.yaml_source import parse_yaml
 
 _GOES_ON = (Reason.INTERRUPTED, Reason.ALONE, Reason.DISK_FULL)
 
@@ -133,10 +135,25 @@ class StatusReader:
         for folder in folders:
             yield self._experiment(folder, running=folder in running, others_run=bool(running))
         there = {folder.relative_to(tag_folder) for folder in folders}
-        for benchmark, method, backend, number in _planned(tag_folder):
-            if Path(benchmark, f"{method}-{backend}-{number}") not in there:
+        study = _study(tag_folder)
+        if study is None:
+            return
+        backend = study.flags.backend
+        for one in study.experiments:
+            if Path(one.benchmark, f"{one.method}-{backend}-{one.number}") not in there:
                 standing = Standing.WAITING if running else Standing.NOT_STARTED
-                yield ExperimentStatus(tag_folder.name, benchmark, method, number, backend, standing)
+                objective = self._objective(study.definitions.get(one.benchmark, ""), backend, tag_folder)
+                yield ExperimentStatus(tag_folder.name, one.benchmark, one.method, one.number, backend, standing, objective=objective)
+
+    def _objective(self, text: str, backend: str, tag_folder: Path) -> str:
+        """Return the primary objective of a definition that a study holds; empty where it cannot be read."""
+        key = (text, backend)
+        try:
+            if key not in self._seen:
+                self._seen[key] = resolve(parse_yaml(text, tag_folder / "study.json"), backend, check_files=False, keep_foreign=True)
+        except UserError:
+            return ""
+        return self._seen[key].definition.primary_objective
 
     def _experiment(self, folder: Path, *, running: bool, others_run: bool) -> ExperimentStatus:
         tag, benchmark = folder.parent.parent.name, folder.parent.name
@@ -146,7 +163,8 @@ class StatusReader:
             return ExperimentStatus(tag, benchmark, folder.name, None, "", Standing.UNREADABLE, note=_first_line(error))
         about = (tag, benchmark, str(known["method"]), int(known["number"]), str(known["backend"]))
         if not (folder / "journal.sqlite").is_file():
-            return ExperimentStatus(*about, Standing.WAITING if running or others_run else Standing.NOT_STARTED)
+            standing = Standing.WAITING if running or others_run else Standing.NOT_STARTED
+            return ExperimentStatus(*about, standing, objective=self._stored_objective(folder))
         try:
             found = self._ended(folder, about) if not running else None
             return found or self._read(folder, about, running=running)
@@ -154,6 +172,12 @@ class StatusReader:
             # Its journal is being made, or what a copy of it holds is not one yet.
             standing = Standing.WAITING if running else Standing.UNREADABLE
             return ExperimentStatus(*about, standing, note="" if running else _first_line(error))
+
+    def _stored_objective(self, folder: Path) -> str:
+        try:
+            return load(folder, self._seen).spec.definition.primary_objective
+        except UserError:
+            return ""  # what is wrong with it is said once it is to be run
 
     def _ended(self, folder: Path, about: tuple[str, str, str, int, str]) -> ExperimentStatus | None:
         """Return what result.json says where it stands for the whole journal; None where that has to be read."""
@@ -287,15 +311,12 @@ def _first_line(error: UserError) -> str:
     return " ".join(str(error).split("\n")[:2]).strip()
 
 
-def _planned(tag_folder: Path) -> Iterator[tuple[str, str, str, int]]:
-    """Yield benchmark, method, back-end and number of what study.json plans; nothing where there is none that can be read."""
+def _study(tag_folder: Path) -> StudyRecord | None:
+    """Return what study.json plans; None where there is none that can be read."""
     try:
-        study = read_study(tag_folder)
+        return read_study(tag_folder)
     except UserError:
-        return
-    if study is not None:
-        for one in study.experiments:
-            yield one.benchmark, one.method, study.flags.backend, one.number
+        return None
 
 
 def _standing(state: ExperimentState, *, running: bool) -> Standing:

@@ -122,6 +122,20 @@ def test_a_forecast_in_a_line():
     assert forecast_text([]) == ""
 
 
+def test_what_has_not_begun_has_its_objective_as_the_study_defines_it(tmp_path):
+    folder = copied(tmp_path, "repeated")
+    prepared = folder.with_name("GRID-simulated-1")
+    shutil.copytree(folder, prepared)
+    (prepared / "journal.sqlite").unlink()
+    change_identity(prepared, number=1)
+    planned = [PlannedExperiment("stored", "GRID", number, number, "h", hears_levels=False, repeats=1) for number in range(3)]
+    planned.append(PlannedExperiment("torn", "GRID", 3, 3, "h", hears_levels=False, repeats=1))
+    other = (folder / "definition.yaml").read_text(encoding="utf-8").replace("loss: min", "regret: max")
+    write_study(folder.parent.parent, StudyRecord(StudyFlags("simulated"), {"stored": other, "torn": "name: torn"}, tuple(planned)))
+    assert [(one.seed, one.objective) for one in look(folder)] == [(0, "loss"), (1, "loss"), (2, "regret"), (3, "")]
+    assert [one.objective for one in look(folder, folder)] == ["loss", "loss", "regret", ""]
+
+
 def test_a_torn_study_costs_only_what_has_not_begun(tmp_path):
     folder = copied(tmp_path, "repeated")
     (folder.parent.parent / "study.json").write_text('{"schema_version": 1, "exper', encoding="utf-8")
