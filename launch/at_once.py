@@ -98,6 +98,18 @@ class AtOnce:
         return f"up to {self.most} experiments at once (--parallel {self.asked}){room}"
 
 
+def changed_text(before: StudyFlags | None, now: StudyFlags) -> str:
+    """Return in a line that a study runs another number at once from now on than study.json says; empty where it does not.
+
+    Args:
+        before: what study.json says; None where there is none yet.
+        now: what it will say.
+    """
+    if before is None or (before.parallel or 1) == (now.parallel or 1):
+        return ""
+    return f"--parallel {now.parallel}: kept in study.json in place of {before.parallel or 1}, so that later resumes go by it too"
+
+
 def at_once(flags: StudyFlags, specs: Sequence[ExperimentSpec], *, cores: int) -> AtOnce:
     """Return how many experiments of a study run at once.
 

@@ -26,7 +26,7 @@ from definitions.program import command
 from definitions.registry import Registry, listing
 from definitions.resolve import Resolved
 from definitions.schema import BenchmarkDefinition
-from launch.at_once import check_parallel
+from launch.at_once import changed_text, check_parallel
 from launch.comparison_options import check_options
 from launch.request import RunRequest
 from launch.study_planning import adopted, definition_of, extended, specs_of, stored_definition
@@ -136,7 +136,7 @@ class _Planning:
         chosen = [one for one in study.experiments if request.resume or one.key in wanted]
         specs = specs_of(study, chosen, definitions, self.folder)
         self._check_variants(specs)
-        return Planned(tuple(specs), study, self.before, self._notes(left_out))
+        return Planned(tuple(specs), study, self.before, self._notes(left_out, flags))
 
     def _single(self) -> ExperimentSpec | None:
         """Return the experiment of a tag that has none but it, which is no study; None where there is or will be more."""
@@ -311,11 +311,12 @@ class _Planning:
                     self.about, [f"methods.{spec.method}: {then}, now {now}" if then != now else f"{spec.title}: another seed"]
                 )
 
-    def _notes(self, left_out: Mapping[Pair, str]) -> tuple[str, ...]:
+    def _notes(self, left_out: Mapping[Pair, str], flags: StudyFlags) -> tuple[str, ...]:
         lines = [f"left out, as it cannot be: {name} x {method}: {_in_a_line(why)}" for (name, method), why in left_out.items()]
         if self.known is not None and self.before is None and len(self.known.experiments) > 1:
             lines.append(f"{self.tag} has no study.json: it goes on with the {len(self.known.experiments)} experiments that have a folder")
-        return (*lines, *self._unused)
+        changed = changed_text(None if self.before is None else self.before.flags, flags)
+        return (*lines, *([changed] if changed else []), *self._unused)
 
 
 def _cannot_be(unfit: Mapping[Pair, str], count: int) -> UserError:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarking.studies.record import StudyFlags
 from definitions.errors import UserError
-from launch.at_once import AtOnce, Stage, check_parallel, may_begin, most_at_once, why_not_at_once
+from launch.at_once import AtOnce, Stage, changed_text, check_parallel, may_begin, most_at_once, why_not_at_once
 
 EQUAL = StudyFlags("local", max_cost=3.0)
 
@@ -76,3 +76,18 @@ def test_the_next_one_begins_where_there_is_a_place_and_none_waits_for_cores(sta
 def test_a_sentence_says_how_many(found, one_by_one, text):
     assert (found.text, found.one_by_one) == (text, one_by_one)
     assert found.refusal == (text if found.why_not else "")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "text"),
+    [
+        (None, 4, "--parallel 4: kept in study.json in place of 1, so that later resumes go by it too"),
+        (4, 1, "--parallel 1: kept in study.json in place of 4, so that later resumes go by it too"),
+        (2, "auto", "--parallel auto: kept in study.json in place of 2, so that later resumes go by it too"),
+        (2, 2, ""),
+        (None, 1, ""),
+    ],
+)
+def test_another_number_than_the_study_has_is_said(before, now, text):
+    assert changed_text(StudyFlags("local", parallel=before), StudyFlags("local", parallel=now)) == text
+    assert changed_text(None, StudyFlags("local", parallel=now)) == ""

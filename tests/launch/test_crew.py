@@ -262,6 +262,7 @@ def test_a_resume_goes_by_how_many_the_study_runs_at_once_and_a_dry_run_says_it(
     # What is said now wins, and holds from then on.
     _, _, err = run("--resume", "s", "--num_seeds", "5", "--parallel", "1")
     assert " | " not in err
+    assert "--parallel 1: kept in study.json in place of 2, so that later resumes go by it too" in err.splitlines()
     assert json.loads((toy.results / "s" / "study.json").read_text())["flags"]["parallel"] == 1
 
 
