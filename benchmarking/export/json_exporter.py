@@ -67,16 +67,16 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
 
 def pretty(document: Any) -> str:
     """Return a document as JSON for people and strict parsers, in the order in which it was made."""
-    # What is not finite is tagged first, as no strict parser reads NaN.
-    return json.dumps(json.loads(strict_json.dumps(document)) if _has_gaps(document) else document, ensure_ascii=False, indent=2) + "\n"
+    return json.dumps(_finite(document), ensure_ascii=False, indent=2) + "\n"
 
 
-def _has_gaps(document: Any) -> bool:
+def _finite(document: Any) -> Any:
+    """Return a document with what is not finite tagged, as no strict parser reads NaN."""
     try:
         json.dumps(document, allow_nan=False)
     except ValueError:
-        return True
-    return False
+        return json.loads(strict_json.dumps(document))
+    return document
 
 
 class JsonExporter:
@@ -102,7 +102,7 @@ class JsonExporter:
 
 
 def write_collated(folder: Path, tag: str, documents: Sequence[dict[str, Any]], left_out: Sequence[str] = ()) -> None:
-    """Write collated_results.json.
+    """Write collated_results.json, an experiment a line: indented, those of a large study would take longer to write than to read.
 
     Args:
         folder: of the tag.
@@ -113,8 +113,10 @@ def write_collated(folder: Path, tag: str, documents: Sequence[dict[str, Any]], 
     Raises:
         UserError: it cannot be written.
     """
-    document = {"schema_version": SCHEMA_VERSION, "tag": tag, "experiments": list(documents), "left_out": list(left_out)}
-    write_atomically(folder / COLLATED, pretty(document))
+    begin, end = {"schema_version": SCHEMA_VERSION, "tag": tag}, {"left_out": list(left_out)}
+    lines = ",\n".join(json.dumps(_finite(document), ensure_ascii=False) for document in documents)
+    text = f'{json.dumps(begin, ensure_ascii=False)[:-1]}, "experiments": [\n{lines}\n], {json.dumps(end, ensure_ascii=False)[1:]}\n'
+    write_atomically(folder / COLLATED, text)
 
 
 def read_result(folder: Path) -> dict[str, Any] | None:
