@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from backends.base import AdoptedJob
 from backends.endpoint.course import JobCourse, new_job
@@ -18,7 +19,7 @@ class EndpointAdopter:
 
     Args:
         course: of the jobs.
-        asked: makes and deletes endpoints.
+        asked: makes and deletes endpoints, and looks when somebody else deleted one.
         poller: lists them.
         prefix: of all their names.
     """
@@ -62,11 +63,8 @@ class EndpointAdopter:
             elif seen is not None:
                 self._goes_on(job, seen)
             elif job.accepted:
-                # It was there: whoever was at work before had it deleted, and did not live to say so.
-                job.billed_from = job.submitted_at if job.billed_from is None else job.billed_from
-                job.billed_until = self._last_seen.get(job.name)
-                job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
-                self._course.gone(job)
+                # It was there: whoever was at work before had it deleted, and did not live to say so, or somebody stopped the run.
+                self._asked.deleted_at(job.endpoint, partial(self._is_gone, job))
             elif job.stop_reason is not None:
                 job.end_as(Outcome.STOPPED, job.stop_reason, "stopped before it was created")
                 self._asked.clear(job.endpoint)
@@ -77,6 +75,12 @@ class EndpointAdopter:
         for name in listing:
             if name not in mine:
                 self._course.drop(name)
+
+    def _is_gone(self, job: DeployedJob, deleted_at: float | None) -> None:
+        job.billed_from = job.submitted_at if job.billed_from is None else job.billed_from
+        job.billed_until = deleted_at if deleted_at is not None else self._last_seen.get(job.name)
+        job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
+        self._course.gone(job)
 
     def _goes_on(self, job: DeployedJob, seen: SeenEndpoint) -> None:
         if not job.warm:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -14,8 +15,11 @@ from backends.endpoint.service_figures import service_figures
 from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind
+from backends.sagemaker.aws.object_store import S3ObjectStore
+from backends.sagemaker.aws.s3 import NoBucketError
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.lifecycle.stop_watch import StopWatch
+from backends.stopped_endpoints import gone_at
 from definitions.errors import UserError
 
 Refused = Callable[[DeployedJob, CallFailure], None]
@@ -91,6 +95,17 @@ class EndpointCalls:
             absent() if is_absent(failure) else refused(failure)
 
         self._calls.put(Call("DescribeEndpoint", partial(self._call, "DescribeEndpoint", {"EndpointName": name}), found, failed))
+
+    def deleted_at(self, name: str, done: Callable[[float | None], None]) -> None:
+        """Look when `outrider stop` deleted an endpoint; None where it did not, or S3 does not say."""
+        store = S3ObjectStore(self._options.run_uri, self._clients)
+
+        def look() -> float | None:
+            with contextlib.suppress(NoBucketError):
+                return gone_at(store, name)
+            return None
+
+        self._calls.put(Call("GetObject", look, done, lambda _: done(None)))
 
     def delete(self, deletion: EndpointDeletion, gone: Callable[[], None]) -> None:
         """Have an endpoint deleted; that it is gone the next listings tell, or `gone` is called where it is already."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import time
@@ -16,6 +17,7 @@ from backends.sagemaker.aws.s3 import NoBucketError
 from backends.sagemaker.lifecycle.poll_intervals import AWS_INTERVALS, EMULATED_INTERVALS
 from backends.sagemaker.lifecycle.stop_watch import KEPT_S
 from backends.stop_mark import StopMark, leave
+from backends.stopped_endpoints import tell
 from benchmarking.remote.marked import EVERY_S
 from definitions.errors import OutriderError
 
@@ -80,9 +82,15 @@ class RunStopper:
         poll_s = 0.2 if emulated else 5.0
         result = jobs.stop(wait, longest_s, poll_s, self._say, settle_s)
         # After the jobs, as a controller that is one deletes its endpoints itself while it winds down.
-        endpoints = EndpointStopper(self._clients, self._tag, prefixes).stop(wait, longest_s, poll_s, self._say)
+        endpoints = EndpointStopper(self._clients, self._tag, prefixes, gone=self._gone).stop(wait, longest_s, poll_s, self._say)
         trouble = "; ".join(part for part in (result.trouble, endpoints.trouble) if part)
         return Stopped(StopResult((*result.jobs, *endpoints.jobs), trouble), unmarked)
+
+    def _gone(self, endpoint: str) -> None:
+        """Keep until when an endpoint was billed; where that cannot be kept, the mark cannot either, which is said."""
+        for store in self._stores:
+            with contextlib.suppress(OutriderError):
+                tell(store, endpoint, time.time())
 
     def _mark(self, mark: StopMark) -> str:
         """Leave the mark wherever the run may look for it; return why it could not be left."""

@@ -40,6 +40,7 @@ class EndpointStopper:
         prefixes: what the names begin with that are meant; None for all of the tag.
         page_gap_s: seconds between two list calls.
         monotonic: a clock in seconds; `sleep`: waits so many of them.
+        gone: told of each endpoint of the tag when its deletion was ordered, and again once it is gone, whoever ordered it.
     """
 
     def __init__(
@@ -50,9 +51,10 @@ class EndpointStopper:
         page_gap_s: float = 0.0,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        gone: Callable[[str], None] = lambda name: None,
     ) -> None:
         self._clients, self._tag, self._prefixes, self._page_gap_s = clients, tag, prefixes, page_gap_s
-        self._monotonic, self._sleep = monotonic, sleep
+        self._monotonic, self._sleep, self._gone = monotonic, sleep, gone
         self._found: dict[str, _Found] = {}
 
     def running(self) -> list[str]:
@@ -118,6 +120,8 @@ class EndpointStopper:
     def _refresh(self) -> None:
         there = {str(one["EndpointName"]): one for one in self._listed("Endpoint")}
         for name, one in self._found.items():
+            if one.ours and one.now and name not in there:
+                self._gone(name)
             one.now = str(there[name]["EndpointStatus"]) if name in there else ""
         for name, summary in there.items():
             if name not in self._found:
@@ -158,6 +162,8 @@ class EndpointStopper:
     def _delete(self, name: str, one: _Found) -> None:
         one.problem = self._try(self._clients.get("sagemaker").delete_endpoint, EndpointName=name)
         one.asked = one.problem is None
+        if one.asked:
+            self._gone(name)
         if one.problem is not None and one.problem.kind is FailureKind.MISSING:
             one.now, one.problem = "", None
 
