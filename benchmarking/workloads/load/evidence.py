@@ -16,6 +16,9 @@ PASSES, FAILS, UNDECIDED = "passed", "failed", "undecided"
 
 _SCALES = (10, 20, 40)
 """Numbers of blocks that neighbours are put together to."""
+_UNSURE = 1.33
+"""How many times more requests count as one where that number is itself estimated from ten blocks: (t / z)^2 at an error of 0.025 and nine
+degrees of freedom, after Korn and Graubard (1998). Chance that hides clusters makes them look few and independent at once."""
 _MOST_MORE = 1000.0
 _FEWEST, _LEAST_SHARE, _MOST_SHARE = 40, 0.05, 0.5
 """Requests above a level, as a number and as a share of all, by which dependence is told there."""
@@ -89,14 +92,14 @@ def evidence_of(blocks: BlockCounts, least_inflation: float = 1.0) -> ShareEvide
         least_inflation: below which it is not taken to be: clusters may be too rare to have been seen at all.
     """
     n, over = sum(block[0] for block in blocks), sum(block[1] for block in blocks)
-    inflation = max(1.0, least_inflation, _inflation(blocks, 1))
+    found = _inflation(blocks, 1)
     for level in range(2, len(blocks[0]) if blocks else 0):
         exceeding = sum(block[level] for block in blocks)
         if exceeding >= max(_FEWEST, _LEAST_SHARE * n):
             if exceeding <= _MOST_SHARE * n:
-                inflation = max(inflation, _inflation(blocks, level))
+                found = max(found, _inflation(blocks, level))
             break
-    return ShareEvidence(n, over, inflation)
+    return ShareEvidence(n, over, max(least_inflation, found * _UNSURE if found > 1 else 1.0))
 
 
 def joined(blocks: BlockCounts, count: int, level: int) -> list[tuple[int, int]]:

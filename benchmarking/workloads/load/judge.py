@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass
 
 from .binomial import shows_below
-from .evidence import FAILS, UNDECIDED, BlockCounts, ShareEvidence, evidence_of
+from .evidence import FAILS, PASSES, UNDECIDED, BlockCounts, ShareEvidence, evidence_of
 
 ALPHA = 0.05
 """How often a rate that is just too high may pass, over all looks of its probe."""
-_LOOKS_WORTH = 5.0
-"""Looks that follow each other see mostly the same; so many independent ones are about as likely to err (see rate_search.py)."""
+_LOOKS_WORTH, _ENDS_WORTH = 5.0, 2.0
+"""Looks that follow each other see mostly the same; so many independent ones are about as likely to err (see rate_search.py): those while a
+probe runs, at which it may fail, and those at its end and at the ends of what is added to it, at which it may pass."""
 _APART = 1.3
+_LEAST_APART = 1.1
 _BLOCK_REQUESTS = 15
 _FIRST_BLOCKS, _MOST_BLOCKS = 20, 1000
 _MOST_LONGER = 3.0
@@ -44,8 +46,13 @@ class ProbeRules:
 
     @property
     def alpha_of_look(self) -> float:
-        """The error of one look."""
+        """The error of one look while the probe runs."""
         return self.alpha / _LOOKS_WORTH
+
+    @property
+    def alpha_of_end(self) -> float:
+        """The error of one look at its end."""
+        return self.alpha / _ENDS_WORTH
 
     @property
     def least_inflation(self) -> float:
@@ -63,7 +70,7 @@ class ProbeRules:
         return max(_BLOCK_REQUESTS / self.rate, self.longest_s / _MOST_BLOCKS)
 
 
-def requests_needed(percentile: float, over: int = 0, alpha: float = ALPHA / _LOOKS_WORTH) -> int:
+def requests_needed(percentile: float, over: int = 0, alpha: float = ALPHA / _ENDS_WORTH) -> int:
     """Return the fewest requests, with so many over the limit, by which a percentile is certified at one look.
 
     For the 99th at an error of 0.05: 299, with one over 473, with two 628.
@@ -83,10 +90,12 @@ class ProbeJudge:
 
     Args:
         rules: of the probe.
+        certifies: whether it passes only once its whole length is over, and may take longer where that decides it; else it passes as soon
+            as a look shows it.
     """
 
-    def __init__(self, rules: ProbeRules) -> None:
-        self._rules = rules
+    def __init__(self, rules: ProbeRules, *, certifies: bool = True) -> None:
+        self._rules, self._certifies = rules, certifies
         self._next_blocks = float(_FIRST_BLOCKS)
         self._next_end_s = rules.length_s
         self.evidence = ShareEvidence(0, 0)
@@ -100,10 +109,11 @@ class ProbeJudge:
         if len(blocks) >= self._next_blocks:
             while self._next_blocks <= len(blocks):
                 self._next_blocks *= _APART
-            return self._decided(blocks)
+            found = self._decided(blocks, self._rules.alpha_of_look)
+            return "" if found == PASSES and self._certifies else found
         # More are over already than the whole probe may have: it cannot pass any more, so the next look need not be waited for.
         if sum(block[1] for block in blocks) > self._rules.share * self._rules.rate * self._rules.length_s:
-            return FAILS if self._decided(blocks) == FAILS else ""
+            return FAILS if self._decided(blocks, self._rules.alpha_of_look) == FAILS else ""
         return ""
 
     def is_over(self, blocks: BlockCounts, elapsed_s: float) -> bool:
@@ -115,22 +125,30 @@ class ProbeJudge:
         """
         if elapsed_s < self._next_end_s:
             return False
-        if self._decided(blocks) or elapsed_s >= self._rules.longest_s:
+        if not self._certifies or self._decided(blocks, self._rules.alpha_of_end) or elapsed_s >= self._rules.longest_s:
             return True
-        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_look)
-        self._next_end_s = elapsed_s * min(times, _APART)
+        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_end)
+        self._next_end_s = elapsed_s * min(max(times, _LEAST_APART), _APART)
         return times * elapsed_s > self._rules.longest_s
 
     def end(self, blocks: BlockCounts) -> str:
         """Return what is shown at the end: `passed`, `failed` or `undecided`."""
-        return self._decided(blocks) or UNDECIDED
+        return self._decided(blocks, self._rules.alpha_of_end) or UNDECIDED
 
     def more_s(self) -> float:
         """Return how many seconds more it would take to decide, if all went on alike; inf where that is out of reach."""
-        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_look)
+        times = self.evidence.times_longer(self._rules.share, self._rules.alpha_of_end)
         return (times - 1) * self.evidence.n / self._rules.rate if math.isfinite(times) else math.inf
 
-    def _decided(self, blocks: BlockCounts) -> str:
+    def _decided(self, blocks: BlockCounts, alpha: float) -> str:
         self.evidence = evidence_of(blocks, self._rules.least_inflation)
-        found = self.evidence.verdict(self._rules.share, self._rules.alpha_of_look)
-        return "" if found == UNDECIDED else found
+        found = self.evidence.verdict(self._rules.share, alpha)
+        if found == UNDECIDED or (found == PASSES and not is_steady(blocks, self._rules.share)):
+            return ""
+        return found
+
+
+def is_steady(blocks: BlockCounts, share: float) -> bool:
+    """Return whether the last quarter of a probe keeps the share by itself: where a queue grows, what came before it makes up for it."""
+    last = blocks[-max(1, len(blocks) // 4) :]
+    return sum(block[1] for block in last) <= share * sum(block[0] for block in last)

@@ -6,16 +6,22 @@ import math
 from dataclasses import dataclass
 
 from .client_check import CLIENT_BOUND, ClientLoad, client_problem
-from .evidence import UNDECIDED, ShareEvidence
+from .evidence import PASSES, UNDECIDED, ShareEvidence
 from .judge import ProbeJudge, ProbeRules, requests_needed
 from .open_loop import OpenPlan
 from .options import LoadOptions
+from .search import PROMISING
 from .session import LoadClient, soon
 from .tally import LoadTally
 
 _RAMP_LIMITS = 10
 _LEAST_RAMP_S, _MOST_RAMP_S = 0.25, 5.0
 _SPARE = 1.5
+_LEAST_LIMITS = 20
+"""Limits of latency that a probe takes at least: a queue of which a twentieth more comes than goes is over the limit after so many."""
+
+
+_UNSTEADY = "in the last quarter of the probe more requests were over the limit than may be, before it fewer: it does not hold"
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class ProbeOutcome:
 
     Args:
         rate: that was asked for, requests a second.
-        verdict: passed, failed, undecided or client-bound.
+        verdict: passed, failed, promising, undecided or client-bound.
         why: in a sentence; empty where nothing is to be said.
         tally: counts; `seconds`: that were counted; `client`: what they took of it.
         evidence: what the counts are worth.
@@ -44,7 +50,7 @@ class ProbeOutcome:
 def rules_for(rate: float, options: LoadOptions) -> ProbeRules:
     """Return by what a rate is judged: for as long as is allowed, or longer where the percentile needs more requests."""
     needed_s = _SPARE * requests_needed(options.percentile) / rate
-    return ProbeRules(rate, options.percentile, options.slo_s, max(options.probe_s, needed_s))
+    return ProbeRules(rate, options.percentile, options.slo_s, max(options.probe_s, needed_s, _LEAST_LIMITS * options.slo_s))
 
 
 def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float) -> OpenPlan:
@@ -53,16 +59,18 @@ def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float) -> OpenPla
     return OpenPlan(begin_s, rules.longest_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
 
 
-async def probe(client: LoadClient, rate: float, options: LoadOptions) -> ProbeOutcome:
+async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certifies: bool = True) -> ProbeOutcome:
     """Hold a rate until it is decided, or for as long as is allowed.
 
     Args:
         client: sends.
         rate: requests a second, above 0.
         options: of the load.
+        certifies: whether it may pass, after its whole length; else it ends once the rate is promising, or at its length where no more were
+            over the limit than may be.
     """
     rules = rules_for(rate, options)
-    judge, plan, found = ProbeJudge(rules), plan_for(rules, options, soon()), list[str]()
+    judge, plan, found = ProbeJudge(rules, certifies=certifies), plan_for(rules, options, soon()), list[str]()
 
     def blocks(now: float, tally: LoadTally) -> list[tuple[int, ...]]:
         # A block is whole once the requests that were due in it are sent: one tick after its end they are, or the client lags.
@@ -82,16 +90,19 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions) -> ProbeO
     why, more_s = problem, 0.0
     if problem:
         verdict = CLIENT_BOUND
+    elif not certifies and (verdict == PASSES or (verdict == UNDECIDED and judge.evidence.n and judge.evidence.share <= rules.share)):
+        verdict = PROMISING
     elif verdict == UNDECIDED:
         more_s = judge.more_s()
-        why = _undecided(judge.evidence, rules, more_s)
+        is_less = judge.evidence.verdict(rules.share, rules.alpha_of_end) == PASSES
+        why = _UNSTEADY if is_less else _undecided(judge.evidence, rules, more_s)
     return ProbeOutcome(rate, verdict, why, result.tally, result.seconds, result.client, judge.evidence, more_s)
 
 
 def _undecided(evidence: ShareEvidence, rules: ProbeRules, more_s: float) -> str:
     if not evidence.n:
         return "nothing was answered"
-    low, high = evidence.bounds(rules.alpha_of_look)
+    low, high = evidence.bounds(rules.alpha_of_end)
     said = (
         f"{100 * evidence.share:.2f} % ({100 * low:.2f} to {100 * high:.2f} %) were over the limit, where {100 * rules.share:.4g} % may be"
     )

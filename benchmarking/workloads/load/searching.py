@@ -20,8 +20,8 @@ from .evidence import PASSES, ShareEvidence
 from .figures import figures_of
 from .load_files import LoadFiles
 from .options import LoadOptions
-from .probe import ProbeOutcome, probe
-from .search import ProbedRate, RateSearch
+from .probe import ProbeOutcome, probe, rules_for
+from .search import PROMISING, PlannedProbe, ProbedRate, RateSearch
 from .serving_status import ServingStatus, used_between
 from .session import LoadClient
 
@@ -29,6 +29,8 @@ Report = Callable[..., None]
 
 _IDLE_SHARE = 0.2
 _DENIED = "denied"
+_MOST_LATE = 3
+"""Probes at most that begin after the time for them is over, to certify a promising rate, or the one below it."""
 
 
 @dataclass
@@ -40,6 +42,7 @@ class SearchRecord:
         probed: rates and verdicts, in order; `evidence`: of each, requests, those over the limit, inflation.
         best: figures at the largest rate that passed.
         why: of the smallest rate that did not, in a sentence.
+        reached: the rung that was reported last; 0 for none.
     """
 
     first_rate: float
@@ -47,11 +50,17 @@ class SearchRecord:
     evidence: list[tuple[int, int, float]] = field(default_factory=list)
     best: dict[str, Any] = field(default_factory=dict)
     why: str = ""
+    reached: int = 0
 
     def estimate(self, share: float) -> RateEstimate | None:
         """Return the estimate from all probes that a client did not limit."""
         pairs = zip(self.probed, self.evidence, strict=True)
         return estimated_rate([(rate, ShareEvidence(*held)) for (rate, verdict), held in pairs if verdict != CLIENT_BOUND], share)
+
+    def estimated_high(self, share: float) -> float:
+        """Return the upper end of the estimate; inf where there is none."""
+        estimate = self.estimate(share)
+        return math.inf if estimate is None else estimate.high
 
 
 class KeptSearch:
@@ -163,29 +172,58 @@ class RunningSearch:
             SystemExit: requests were denied; what was reported stands.
         """
         search = RateSearch(record.first_rate, full=self._options.rungs, probed=[ProbedRate(*one) for one in record.probed])
+        search.estimated_high = record.estimated_high(1 - self._options.percentile / 100)
         until_s = self._clock() + self._options.search_s if self._options.search_s else math.inf
-        while (rate := search.next_rate) is not None and self._clock() < until_s:
+        late = 0
+        while (planned := self._planned(search, until_s - self._clock(), late)) is not None:
+            late += self._clock() >= until_s
             seen = await self._status.read()
-            outcome = await self._probed(rate, search.passed)
+            outcome = await self._probed(planned, search.passed)
             used = used_between(seen, await self._status.read())
-            before = search.rung
             self._note(record, outcome, search, used)
-            for rung in range(before + 1, search.rung + 1):
+            for rung in range(record.reached + 1, search.rung + 1):
                 self._report(**self._metrics(rung, search, record))
+            record.reached = max(record.reached, search.rung)
             self._kept.write(record)
-        if search.rung < self._options.rungs:
-            said = f"the search ended after search_s {self._options.search_s:g} at rung {search.rung} of {self._options.rungs}"
-            self._say(said)
-            # A level has one report: what is known beyond the last one is that of a level that is not whole.
-            if not search.rung:
-                self._report(**{**self._metrics(1, search, record), "why": said})
+        if record.reached < self._options.rungs:
+            self._end_short(search, record)
 
-    async def _probed(self, rate: float, passed: float) -> ProbeOutcome:
+    def _planned(self, search: RateSearch, left_s: float, late: int) -> PlannedProbe | None:
+        """Return the next probe within what is left of the time; a promising rate is certified in its last part, or else after it.
+
+        Args:
+            search: so far.
+            left_s: seconds until no other rate is begun.
+            late: probes that were begun after that.
+        """
+        planned, promising = search.next_probe, search.promising
+        if planned is None or (planned.certifies and left_s > 0):
+            return planned
+        if promising and late < _MOST_LATE and left_s < rules_for(promising, self._options).length_s:
+            return PlannedProbe(promising, True)
+        return planned if left_s > 0 else None
+
+    def _end_short(self, search: RateSearch, record: SearchRecord) -> None:
+        """Tell of a search that ends before its last rung: what is known is a lower bound alone."""
+        passed, above = search.passed, search.not_passed
+        if search.next_probe is not None:
+            said = f"the search ended after search_s {self._options.search_s:g} at rung {record.reached} of {self._options.rungs}"
+        else:
+            said = f"{above:.4g}/s was not decided: {record.why}"
+        said = f"at least {passed:.4g}/s: {said}" if passed else said
+        self._say(said)
+        found = {**self._metrics(max(1, record.reached), search, record), "why": said, "at_least": True}
+        # A level has one report: what is known beyond the last one is that of a level that is not whole.
+        if record.reached:
+            del found["rung"]
+        self._report(**found)
+
+    async def _probed(self, planned: PlannedProbe, passed: float) -> ProbeOutcome:
         """Return what a probe came to; one that the client limited is tried once more, as the reason may have passed."""
-        outcome = await probe(self._client, rate, self._options)
+        outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies)
         self._tell(outcome, passed)
         if outcome.verdict == CLIENT_BOUND:
-            outcome = await probe(self._client, rate, self._options)
+            outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies)
             self._tell(outcome, passed)
         return outcome
 
@@ -218,10 +256,13 @@ class RunningSearch:
         evidence = outcome.evidence
         record.probed.append((outcome.rate, outcome.verdict))
         record.evidence.append((evidence.n, evidence.over, evidence.inflation))
+        search.estimated_high = record.estimated_high(1 - self._options.percentile / 100)
+        if outcome.verdict == PROMISING:
+            return
         if outcome.verdict == PASSES and outcome.rate > best:
             record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3), **used}
         elif outcome.verdict != PASSES and outcome.rate == search.not_passed:
-            record.why = outcome.why or f"{outcome.rate:.4g}/s failed"
+            record.why = outcome.why or f"{outcome.rate:.4g}/s {outcome.verdict}"
             if not search.passed:
                 record.best = figures_of(outcome.tally, outcome.seconds)
 
@@ -230,6 +271,7 @@ class RunningSearch:
         found = {"rung": rung, "max_rate_per_s": search.passed, **record.best, "probes": len(search.probed)}
         if math.isfinite(above):
             found |= {"not_passed_per_s": above, "why": record.why}
+            found["at_least"] = search.is_at_least
             found["client_bound"] = any(one.verdict == CLIENT_BOUND and one.rate == above for one in search.probed)
         estimate = record.estimate(1 - self._options.percentile / 100)
         if estimate is not None:

@@ -18,10 +18,11 @@ class VirtualQueue:
         limit_s: of latency.
         seed: of arrivals and service.
         lag_s: by which each request is sent late.
+        burst: seconds from the beginning of each load, and how many times `mu` it serves in them.
     """
 
-    def __init__(self, mu, limit_s, seed=0, lag_s=0.0):
-        self.mu, self.limit_s, self.rng, self.lag_s = mu, limit_s, random.Random(seed), lag_s
+    def __init__(self, mu, limit_s, seed=0, lag_s=0.0, burst=(0.0, 1.0)):
+        self.mu, self.limit_s, self.rng, self.lag_s, self.burst = mu, limit_s, random.Random(seed), lag_s, burst
         self.asked = []
 
     def truth(self, percentile):
@@ -39,7 +40,8 @@ class VirtualQueue:
                 next_tick += plan.tick_s
             if at >= plan.ramp_s + plan.length_s:
                 break
-            free = max(free, at) + self.rng.expovariate(self.mu)
+            faster = self.burst[1] if at < self.burst[0] else 1.0
+            free = max(free, at) + self.rng.expovariate(faster * self.mu)
             if at >= plan.ramp_s and not looked:
                 block = int((at - plan.ramp_s) / plan.block_s)
                 tally.sends(block, self.lag_s)

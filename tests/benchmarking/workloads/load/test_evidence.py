@@ -13,14 +13,15 @@ def blocks_of(over, size=15, lower=None):
 def test_independent_requests_are_worth_themselves():
     rng = random.Random(1)
     found = [evidence_of(blocks_of([sum(rng.random() < 0.05 for _ in range(15)) for _ in range(400)])).inflation for _ in range(40)]
-    assert sum(found) / len(found) == pytest.approx(1.2, abs=0.2)  # the largest of three estimates of 1
+    # The largest of three estimates of 1, and a third more, as it is estimated from few blocks.
+    assert sum(found) / len(found) == pytest.approx(1.33 * 1.2, abs=0.25)
 
 
 def test_requests_that_come_in_clusters_are_worth_less():
     """Ten of each block over, in one of twenty blocks: as many as one independent request of ten."""
     rng = random.Random(2)
     found = [evidence_of(blocks_of([10 if rng.random() < 0.05 else 0 for _ in range(2000)], 10)).inflation for _ in range(20)]
-    assert 9 < sum(found) / len(found) < 14
+    assert 1.33 * 9 < sum(found) / len(found) < 1.33 * 14
 
 
 def test_dependence_shows_below_the_limit_too():

@@ -1,6 +1,7 @@
 import pytest
 
-from benchmarking.workloads.load.judge import ProbeJudge, ProbeRules, requests_needed
+from benchmarking.workloads.load.evidence import evidence_of
+from benchmarking.workloads.load.judge import ProbeJudge, ProbeRules, is_steady, requests_needed
 
 RULES = ProbeRules(rate=100.0, percentile=99.0, limit_s=0.01, length_s=60.0)
 
@@ -21,10 +22,29 @@ def test_fewest_requests(percentile, over, alpha, needed):
     assert requests_needed(percentile, over, alpha) == needed
 
 
-def test_none_over_passes_at_the_first_look_that_has_enough():
-    verdict, blocks = fed(ProbeJudge(RULES), [(15, 0)] * 400)
+def test_none_over_is_promising_at_the_first_look_that_has_enough():
+    verdict, blocks = fed(ProbeJudge(RULES, certifies=False), [(15, 0)] * 400)
     assert verdict == "passed"
     assert 459 <= 15 * blocks < 459 * 1.3 + 15
+
+
+def test_what_is_certified_has_held_for_the_whole_probe():
+    """However early it shows: a queue that grows slowly, or a server that is fast for its first seconds, is found out later."""
+    judge, blocks = ProbeJudge(RULES), [(15, 0)] * 400
+    assert fed(judge, blocks) == ("", 400)
+    assert not judge.is_over(blocks, 59.9)
+    assert judge.is_over(blocks, 60.0)
+    assert judge.end(blocks) == "passed"
+    assert ProbeJudge(RULES, certifies=False).is_over([(15, 1)] * 400, 60.0)  # who explores asks for no more time
+
+
+def test_a_queue_that_grows_at_the_end_is_not_certified():
+    """A quarter of what may be is over, all of it in the last quarter: by its number it passes, and yet it does not hold."""
+    late = [(15, 0)] * 300 + [(15, 1 if number % 6 == 0 else 0) for number in range(100)]
+    assert evidence_of(late).verdict(0.01, 0.025) == "passed"
+    assert not is_steady(late, 0.01)
+    assert ProbeJudge(RULES).end(late) == "undecided"
+    assert ProbeJudge(RULES).end(late[::-1]) == "passed"
 
 
 def test_all_over_fails_once_it_cannot_pass_any_more():
@@ -69,6 +89,6 @@ def test_requests_within_a_quarter_of_the_limit_count_as_one():
     assert ProbeRules(100.0, 99.0, 0.01, 30.0).least_inflation == 1.0
     slow = ProbeRules(100.0, 99.0, 0.4, 60.0)
     assert slow.least_inflation == pytest.approx(10.0)
-    verdict, blocks = fed(ProbeJudge(slow), [(15, 0)] * 400)
+    verdict, blocks = fed(ProbeJudge(slow, certifies=False), [(15, 0)] * 400)
     assert verdict == "passed"
     assert 15 * blocks >= 4590
