@@ -70,13 +70,21 @@ class UserRamp:
         seed: of thoughts and targets; each user has its own.
         share: number of this process of how many; user i is of process i modulo how many.
         make_tally: gives the counts of a stage.
+        clock: monotonic seconds, those of the running loop.
     """
 
     def __init__(
-        self, caller: Caller, targets: int, popularity: float, seed: int, share: tuple[int, int], make_tally: Callable[[], LoadTally]
+        self,
+        caller: Caller,
+        targets: int,
+        popularity: float,
+        seed: int,
+        share: tuple[int, int],
+        make_tally: Callable[[], LoadTally],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._caller, self._targets, self._popularity, self._seed, self._share = caller, targets, popularity, seed, share
-        self._make_tally = make_tally
+        self._make_tally, self._clock = make_tally, clock
         self._users: list[asyncio.Task[None]] = []
         self._current: tuple[float, float, LoadTally] | None = None
         self._open: dict[LoadTally, int] = {}
@@ -96,7 +104,7 @@ class UserRamp:
                 tally = self._make_tally()
                 self._current = (begin_s + arrival_s(before, stage), begin_s + stage.seconds, tally)
                 tallies.append(tally)
-                while (now := time.monotonic()) < begin_s + stage.seconds:
+                while (now := self._clock()) < begin_s + stage.seconds:
                     grown = min(abs(stage.users - before), int((now - begin_s) * stage.spawn_per_s) + 1)
                     self._resize(before + grown if stage.users >= before else before - grown)
                     self._caller.sweep()
@@ -133,17 +141,17 @@ class UserRamp:
     async def _live(self, user: int) -> None:
         rng = random.Random(f"user {self._seed} {user}")
         targets = drawn(self._targets, self._popularity, self._seed + 1000 * (user + 1))
-        due_s = time.monotonic()
+        due_s = self._clock()
         loop = asyncio.get_running_loop()
         while True:
             ended: asyncio.Future[None] = loop.create_future()
             self._ask(next(targets), rng.randrange(self._caller.payloads), due_s, ended)
             await ended
-            due_s = time.monotonic() + rng.uniform(*THINK_S)
-            await asyncio.sleep(due_s - time.monotonic())
+            due_s = self._clock() + rng.uniform(*THINK_S)
+            await asyncio.sleep(due_s - self._clock())
 
     def _ask(self, target: int, payload: int, due_s: float, ended: asyncio.Future[None]) -> None:
-        now = time.monotonic()
+        now = self._clock()
         counted = self._current
         tally = counted[2] if counted is not None and counted[0] <= now < counted[1] else None
         from_s = counted[0] if counted is not None else now
