@@ -66,7 +66,7 @@ def decode(body: bytes, header_bytes: int | None) -> InferRequest:
     if header_bytes is not None and not 0 < header_bytes <= len(body):
         raise BadRequestError(f"the JSON header is said to have {header_bytes} bytes, the body has {len(body)}")
     try:
-        head = json.loads(body if header_bytes is None else body[:header_bytes])
+        head = _read(body if header_bytes is None else body[:header_bytes])
         inputs = head["inputs"]
         rows = [(str(row["name"]), str(row["datatype"]), [int(side) for side in row["shape"]], row) for row in inputs]
         asked = [(str(row["name"]), row.get("parameters", {}).get("binary_data")) for row in head.get("outputs", ())]
@@ -106,6 +106,7 @@ def encode(model: str, request: InferRequest, arrays: Mapping[str, NDArray[Any]]
     wanted = request.outputs or [(name, request.is_binary) for name in arrays]
     rows: list[dict[str, Any]] = []
     pieces: list[bytes] = []
+    is_finite = True
     for name, is_binary in wanted:
         if name not in arrays:
             raise BadRequestError(f"output {name!r} was asked for; the model has {', '.join(arrays)}")
@@ -115,13 +116,42 @@ def encode(model: str, request: InferRequest, arrays: Mapping[str, NDArray[Any]]
             pieces.append(array.tobytes())
             row["parameters"] = {"binary_data_size": array.nbytes}
         else:
-            row["data"] = array.ravel().tolist()
+            row["data"] = array.ravel()
+            is_finite = is_finite and _is_finite(array)
         rows.append(row)
     head: dict[str, Any] = {"model_name": model, "model_version": "1", "outputs": rows}
     if request.identity:
         head["id"] = request.identity
-    text = json.dumps(head, separators=(",", ":")).encode()
+    text = _written(head, is_finite)
     return b"".join([text, *pieces]), len(text) if pieces else None
+
+
+def _read(text: bytes) -> Any:
+    """Return what JSON says. What orjson does not take (NaN), or is no JSON, is left to the standard library, and to its words."""
+    try:
+        import orjson
+
+        return orjson.loads(text)
+    except (ImportError, ValueError):
+        return json.loads(text)
+
+
+def _written(head: Mapping[str, Any], is_finite: bool) -> bytes:
+    """Return JSON with arrays as lists; by orjson, which writes the digits that a float32 has and no more, where it can: not NaN."""
+    if is_finite:
+        try:
+            import orjson
+
+            return orjson.dumps(head, option=orjson.OPT_SERIALIZE_NUMPY)
+        except (ImportError, TypeError):  # not here; or a type that it does not know (float16 of old ones)
+            pass
+    return json.dumps(head, separators=(",", ":"), default=lambda array: array.tolist()).encode()
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    import numpy as np
+
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
 
 
 def _of_bytes(name: str, data: bytes, said_bytes: int, datatype: str, shape: Sequence[int]) -> NDArray[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 
 import numpy as np
 import pytest
@@ -85,3 +87,23 @@ def test_outputs_come_as_they_were_asked_for():
 def test_an_output_that_the_model_does_not_have_is_refused():
     with pytest.raises(BadRequestError, match="'q' was asked for; the model has y"):
         encode("m", decode(body([1], [1], outputs=[{"name": "q"}]), None), {"y": np.zeros(1, "float32")})
+
+
+@pytest.mark.parametrize("has_orjson", [True, False])
+def test_numbers_are_the_same_with_orjson_and_without(monkeypatch, has_orjson):
+    if not has_orjson:
+        monkeypatch.setitem(sys.modules, "orjson", None)
+    asked = decode(body([1, 3], [0.1, 1e-30, -2.5], outputs=[]), None)
+    found, _ = encode("m", asked, {"y": asked.arrays["x"], "n": np.asarray([2**62], "int64"), "h": np.asarray([0.5], "float16")})
+    rows = json.loads(found)["outputs"]
+    assert np.asarray(rows[0]["data"], "float32").tolist() == asked.arrays["x"].ravel().tolist()
+    assert [row["data"] for row in rows[1:]] == [[2**62], [0.5]]
+    # A float32 is told by the digits that it has.
+    assert (b"0.1," in found) == has_orjson
+
+
+def test_what_is_no_number_is_read_and_answered_as_before():
+    asked = decode(body([1, 2], [math.nan, math.inf]), None)
+    assert np.isnan(asked.arrays["x"][0, 0])
+    found, _ = encode("m", asked, {"y": asked.arrays["x"]})
+    assert b"[NaN,Infinity]" in found.replace(b" ", b"")
