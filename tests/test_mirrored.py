@@ -244,7 +244,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/workloads/test_resnet_cifar10.py": ["benchmarking/workloads/cifar10.py", "benchmarking/workloads/resnet.py"],
     "tests/benchmarking/studies/test_record.py": ["benchmarking/studies/files.py"],
     "tests/definitions/test_backend_registry.py": ["definitions/backend_description.py", "definitions/blocks.py"],
-    "tests/definitions/test_ingestion.py": ["definitions/datasets.py"],
     "tests/definitions/test_json_schema.py": ["definitions/key_descriptions.py"],
     "tests/definitions/test_schema.py": ["backends/sagemaker/block.py"],
     "tests/launch/test_doctor.py": ["launch/launching/checks.py", "backends/local/checks.py"],

@@ -8,8 +8,9 @@ from backends.events import Progressed
 from backends.failures import Cause, Outcome
 from backends.progress import ProgressLine
 from backends.simulated.table import Run
+from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.method import Decision, Method, Suggestion
-from benchmarking.controller.prefixes import stopped_itself
+from benchmarking.controller.prefixes import end_of_prefix, first_over, over_at, stopped_itself
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus
 from benchmarking.controller.rows import JobState, TrialState
@@ -80,6 +81,7 @@ def test_a_killed_controller_goes_on_with_its_prefixes(tmp_path):
     ("elapsed_s", "done", "outcome", "cause", "expected"),
     [
         (61.0, 20.0, Outcome.COMPLETED, None, True),
+        (60.0, 20.0, Outcome.COMPLETED, None, True),
         (61.0, 20.0, Outcome.FAILED, Cause.NO_METRICS, True),
         (59.0, 20.0, Outcome.COMPLETED, None, False),  # its total was wrong: the work was done
         (61.0, 50.0, Outcome.COMPLETED, None, False),
@@ -92,6 +94,43 @@ def test_a_prefix_that_its_reporter_ended_is_told_from_one_whose_work_was_done(e
     curve.take(Progressed("j", elapsed_s, done, 50.0, elapsed_s))
     job = JobState("j", 0, 0, 0.0, None, None, progress=curve)
     assert stopped_itself(trial, job, outcome, cause) is expected
+
+
+def test_of_work_without_an_end_the_time_alone_decides_and_without_a_word_nothing():
+    trial = TrialState(0, 0, TrialSpec({}, 1.0, 0, 60.0))
+    curve = ProgressCurve.begun(Progressed("j", 61.0, 7.0, None, 61.0))
+    assert stopped_itself(trial, JobState("j", 0, 0, 0.0, None, None, progress=curve), Outcome.COMPLETED, None)
+    assert not stopped_itself(trial, JobState("j", 0, 0, 0.0, None, None), Outcome.COMPLETED, None)
+
+
+@pytest.mark.parametrize(
+    ("prefix_s", "job", "expected"),
+    [
+        (60.0, {"started": True, "started_at": 5.0}, 65.0),
+        (None, {"started": True, "started_at": 5.0}, None),
+        (60.0, {"started": False, "started_at": 5.0}, None),
+        (60.0, {"started": True, "started_at": None}, None),
+        (60.0, {"started": True, "started_at": 5.0, "ended": True}, None),
+        (60.0, {"started": True, "started_at": 5.0, "stop_requested_at": 9.0}, None),
+    ],
+)
+def test_the_time_of_a_prefix_runs_from_the_start_of_its_job_until_it_ends_or_is_stopped(prefix_s, job, expected):
+    trial = TrialState(0, 0, TrialSpec({}, 1.0, 0, prefix_s))
+    assert over_at(trial, JobState("j", 0, 0, 0.0, None, None, **job)) == expected
+
+
+def test_the_first_that_is_over_has_begun_first():
+    trials = {number: TrialState(number, number, TrialSpec({}, 1.0, 0, limit_s)) for number, limit_s in enumerate((60.0, 30.0, None))}
+    jobs = {f"j{number}": JobState(f"j{number}", number, 0, 0.0, None, None, started=True, started_at=10.0) for number in trials}
+    assert first_over(trials, jobs, ["j0", "j1", "j2"]) == (40.0, "j1")
+    assert first_over(trials, jobs, ["j2"]) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "call"), [(TrialStatus.COMPLETED, "complete"), (TrialStatus.FAILED, "error"), (TrialStatus.STOPPED, "error")]
+)
+def test_a_prefix_that_completed_is_told_as_complete_and_any_other_as_failed(status, call):
+    assert end_of_prefix(TrialState(3, 2, TrialSpec({}, 1.0, 0, 60.0), status=status)) == Tell(call, 2)
 
 
 def test_a_whole_job_is_no_prefix_however_long_it_takes():

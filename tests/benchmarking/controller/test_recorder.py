@@ -2,7 +2,7 @@ import pytest
 
 from backends.events import Reported
 from benchmarking.controller.recorder import Recorder
-from benchmarking.controller.rows import StateSetup
+from benchmarking.controller.rows import JobState, StateSetup
 from benchmarking.controller.state import ExperimentState
 from tests.benchmarking.experiments import MemoryJournal
 
@@ -49,3 +49,16 @@ def test_the_end_is_committed_on_any_clock():
     writer.record("code", {"code": "abc"})
     writer.commit(always=True)
     assert journal.commits == 1
+
+
+def test_what_concerns_no_job_and_what_one_will_cost_are_records_of_now():
+    seen = []
+    writer, journal, state = recorder(observers=(lambda record, state: seen.append((record.kind, record.at)),))
+    state.jobs["j"] = JobState("j", 0, 0, 0.0, None, 3.0)
+    writer.note("the disk is nearly full")
+    writer.book("j", 1.5)
+    noted, booked = journal.records()
+    assert (noted.at, noted.kind, noted.body["job"], noted.body["text"]) == (7.5, "noted", "", "the disk is nearly full")
+    assert (booked.at, booked.kind, booked.body) == (7.5, "bound", {"job": "j", "worst_usd": 1.5})
+    assert state.jobs["j"].worst_usd == 1.5
+    assert seen == [("noted", 7.5), ("bound", 7.5)]

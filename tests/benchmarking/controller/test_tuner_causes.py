@@ -177,6 +177,10 @@ def test_what_an_earlier_controller_stopped_for_its_full_disk_says_nothing_of_th
     with pytest.raises(KeyboardInterrupt):
         run.run()
     assert Cause.DISK_FULL in {job.stop_reason for job in run.state.jobs.values()}
+    # As it ends it stops what runs, but what was stopped already keeps its cause.
+    stops = [(record.body["job"], record.body["reason"]) for record in MemoryJournal(journal.rows).records() if record.kind == "stop"]
+    assert {job for job, _ in stops} >= {*run.state.jobs}
+    assert len(stops) == len({job for job, _ in stops})
     again = tuner(benchmark, MemoryJournal(journal.rows), backend=Losing(FakeTable(), seed=0), n_workers=2)
     assert again.run().exit_code == 0
     assert statuses(again) == {"completed": 6}
