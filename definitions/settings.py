@@ -275,7 +275,7 @@ def _set_configuration_key(draft: Draft, setting: Setting, key: str) -> None:
     if not trials:
         _check_numeric(draft, setting, key)
         draft.remove(("arguments", key))
-        draft.put(("space", key), _domain(setting), lambda _: setting.place)
+        draft.put(("space", key), _under_condition(draft, key, _domain(setting)), lambda _: setting.place)
         return
     if len(setting.values) != 1:
         raise _needs_space(setting, key)
@@ -299,7 +299,7 @@ def _check_numeric(draft: Draft, setting: Setting, key: str) -> None:
     domain = (draft.get(("space",)) or {}).get(key)
     if not isinstance(domain, Mapping) or not domain:
         return
-    kind, arguments = next(iter(domain.items()))
+    kind, arguments = next(((name, value) for name, value in domain.items() if name != "when"), ("", []))
     values = arguments if isinstance(arguments, list) else [arguments]
     if kind in ("choice", "ordinal") and not all(_is_number(value) for value in values):
         return
@@ -307,6 +307,14 @@ def _check_numeric(draft: Draft, setting: Setting, key: str) -> None:
     if wrong is not setting:
         shown = f"{{{kind}: [{', '.join(map(str, values))}]}}"
         raise UserError(f"{setting.place.text}: {wrong!r} is no number", f"{key} is {shown}", f"give numbers, e.g. --set {key}={values[0]}")
+
+
+def _under_condition(draft: Draft, key: str, domain: Any) -> Any:
+    """Return a domain that is set in place of a key's own, under the condition that the key has, where it has one."""
+    own = (draft.get(("space",)) or {}).get(key)
+    if not isinstance(own, Mapping) or "when" not in own or (isinstance(domain, Mapping) and "when" in domain):
+        return domain
+    return {"when": own["when"], **(domain if isinstance(domain, Mapping) else {"choice": [domain]})}
 
 
 def _is_number(value: Any) -> bool:

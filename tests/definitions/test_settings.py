@@ -278,6 +278,24 @@ def test_a_number_outside_of_the_domain_and_a_further_word_are_taken():
     assert setting("batch_size=most", text=words).search_space.domains["batch_size"].value == "most"
 
 
+CONDITIONAL = SPACE.replace("  rate:", "  reader: {when: batch_size == 64, choice: [sequential, range_based]}\n  rate:")
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [("reader=range_based", ["range_based"]), ("reader=range_based,mapped", ["range_based", "mapped"])],
+)
+def test_values_that_are_set_keep_the_condition_of_their_key(given, values):
+    space = setting(given, text=CONDITIONAL).search_space
+    assert list(space.domains["reader"].values) == values
+    assert [space.conditions.holds("reader", {"batch_size": size}) for size in (32, 64)] == [False, True]
+
+
+def test_a_word_for_a_number_is_refused_beside_a_condition_too():
+    numbers = CONDITIONAL.replace("[sequential, range_based]", "[1, 2]")
+    assert refused("reader=few", text=numbers).splitlines()[0] == "--set reader=few: 'few' is no number"
+
+
 class TestFilesThatAreRead:
     @pytest.mark.parametrize(
         ("text", "paths"),
