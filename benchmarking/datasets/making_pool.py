@@ -1,4 +1,4 @@
-"""Makes parts of a set in processes of their own, one a core: each reads numbers of parts and answers with their files, a line each."""
+"""Makes parts of a set on all cores: in this process, and in others that read numbers of parts and answer with their files, a line each."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ def make_parts(
     processes: int,
     finished: Callable[[int, list[FileEntry]], None],
 ) -> None:
-    """Make parts in several processes, and return when all are made.
+    """Make parts in several processes, of which this is one, and return when all are made.
+
+    So nobody waits for the others' start, which takes as long as a thousand images do.
 
     Args:
         generator: of the set.
         data: folder of its files.
         numbers: of the parts.
-        processes: how many, at most.
+        processes: how many, at most, this one included.
         finished: called here with each part that is made and its files.
 
     Raises:
@@ -51,17 +53,24 @@ def make_parts(
     answers: SimpleQueue[tuple[int, Any] | BaseException] = SimpleQueue()
     queue = list(reversed(numbers))
     lock = threading.Lock()
-    workers = [_started(order) for _ in range(min(processes, len(numbers)))]
-    threads = [threading.Thread(target=_feed, args=(worker, queue, lock, answers), daemon=True) for worker in workers]
+    workers = [_started(order) for _ in range(min(processes, len(numbers)) - 1)]
+    feeds = ((worker, queue.pop(), queue, lock, answers) for worker in workers)
+    threads = [threading.Thread(target=_feed, args=feed, daemon=True) for feed in feeds]
     try:
         for thread in threads:
             thread.start()
-        for _ in numbers:
-            answer = answers.get()
-            if isinstance(answer, BaseException):
-                raise answer
-            number, rows = answer
-            finished(number, [FileEntry(*row) for row in rows])
+        left = len(numbers)
+        while left:
+            own = _taken(queue, lock) if answers.empty() else None
+            if own is not None:
+                finished(own, generator.write_part(own, data))
+            else:
+                answer = answers.get()
+                if isinstance(answer, BaseException):
+                    raise answer
+                number, rows = answer
+                finished(number, [FileEntry(*row) for row in rows])
+            left -= 1
     finally:
         for worker in workers:
             worker.kill()
@@ -91,19 +100,26 @@ def _started(order: dict[str, Any]) -> subprocess.Popen[str]:
     return process
 
 
+def _taken(queue: list[int], lock: threading.Lock) -> int | None:
+    """Return the number of the part that is next, None where all are taken."""
+    with lock:
+        return queue.pop() if queue else None
+
+
 def _feed(
-    worker: subprocess.Popen[str], queue: list[int], lock: threading.Lock, answers: SimpleQueue[tuple[int, Any] | BaseException]
+    worker: subprocess.Popen[str],
+    first: int,
+    queue: list[int],
+    lock: threading.Lock,
+    answers: SimpleQueue[tuple[int, Any] | BaseException],
 ) -> None:
-    """Hand a process one part after the other, and pass its answers on."""
+    """Hand a process one part after the other, from its first one on, and pass its answers on."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     assert worker.stderr is not None
     try:
-        while True:
-            with lock:
-                if not queue:
-                    return
-                number = queue.pop()
+        number: int | None = first
+        while number is not None:
             worker.stdin.write(f"{number}\n")
             worker.stdin.flush()
             line = worker.stdout.readline()
@@ -113,6 +129,7 @@ def _feed(
             if "errno" in answer:
                 raise OSError(answer["errno"], answer["text"])
             answers.put((number, answer["files"]))
+            number = _taken(queue, lock)
     except BrokenPipeError:
         said = worker.stderr.read().strip().splitlines() or ["it was killed"]
         answers.put(OutriderError(f"a process that makes a data set ended: {said[-1]}"))

@@ -215,14 +215,45 @@ def test_processes_make_the_same_bytes_as_one(tmp_path, changes):
 @pytest.mark.slow
 def test_a_process_that_fails_is_told_with_what_it_said(tmp_path):
     with pytest.raises(OutriderError, match="a process that makes a data set ended: ValueError: invalid literal"):
-        making_pool.make_parts(Generator(spec()), tmp_path, ["no number"], 2, lambda number, entries: None)
+        making_pool.make_parts(Generator(spec()), tmp_path, ["no number", 0], 2, lambda number, entries: None)
 
 
 @pytest.mark.slow
 def test_a_disk_that_refuses_a_process_is_told(tmp_path):
     (tmp_path / "data").write_text("a file, where a folder should be")
     with pytest.raises(OSError, match="data"):
-        making_pool.make_parts(Generator(spec()), tmp_path / "data", [0], 2, lambda number, entries: None)
+        making_pool.make_parts(Generator(spec()), tmp_path / "data", [0, 1], 2, lambda number, entries: None)
+    with pytest.raises(OSError, match="data"):
+        making_pool.make_parts(Elsewhere(spec(), tmp_path), tmp_path / "data", [0, 1], 2, lambda number, entries: None)
+
+
+class Elsewhere(Generator):
+    """Makes parts in another folder than the one that processes are told of."""
+
+    def __init__(self, spec, folder):
+        super().__init__(spec)
+        self._folder = folder
+
+    def write_part(self, number, data, wanted=lambda name: True):
+        return super().write_part(number, self._folder, wanted)
+
+
+@pytest.mark.slow
+def test_this_process_makes_parts_beside_the_others(tmp_path):
+    here = []
+
+    class Counted(Generator):
+        def write_part(self, number, data, wanted=lambda name: True):
+            here.append(number)
+            return super().write_part(number, data, wanted)
+
+    generator = Counted(spec())
+    (tmp_path / "data").mkdir()
+    found = {}
+    making_pool.make_parts(generator, tmp_path / "data", range(generator.parts.count), 2, found.__setitem__)
+    assert sorted(found) == list(range(generator.parts.count))
+    assert 1 in here  # the first part is the other process's
+    assert 0 not in here
 
 
 def test_copies_are_files_of_their_own(tmp_path):
