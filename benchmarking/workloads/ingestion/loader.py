@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from .knobs import Knobs
 from .opening import Opened
+from .shared_memory import FittingBatches, free_bytes
 
 
 def make_loader(
@@ -45,6 +46,7 @@ def make_loader(
             "persistent_workers": knobs.persistent_workers,
             "multiprocessing_context": knobs.start_method,
         }
+        collate = FittingBatches(collate, knobs.loader_workers, knobs.prefetch, free_bytes())
     return _loader_class(knobs.loader)(
         opened.dataset if dataset is None else dataset,
         batch_size=knobs.batch_size,
