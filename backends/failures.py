@@ -59,6 +59,7 @@ _MEMORY = re.compile(
       (?: (?:CUDA|HIP|XPU|MPS\ backend)\ out\ of\ memory | CUDA\ error:\ (?:out\ of\ memory|CUBLAS_STATUS_ALLOC_FAILED)
       | cuDNN\ error:\ CUDNN_STATUS_ALLOC_FAILED | RESOURCE_EXHAUSTED:\ Out\ of\ memory | Caught\ OutOfMemoryError\b
       | (?:\[enforce\ fail\ at\ [^\]]*\].{0,40})?DefaultCPUAllocator:\ (?:can't\ allocate|not\ enough)\ memory
+      | DataLoader\ worker\ \(pid\b.*\bout\ of\ shared\ memory | unable\ to\ (?:allocate|mmap|open|write\ to)\ shared\ memory
       | (?:\[Errno\ 12\]\ )?Cannot\ allocate\ memory )
     ) | :\ Cannot\ allocate\ memory$ """,
     re.VERBOSE,
@@ -156,6 +157,11 @@ def classify_exit(exit_code: int, log_tail: Sequence[str], raised: Raised | None
 def says_memory(message: str) -> bool:
     """Return whether a message is one of memory that ran out, and not one that has words of it somewhere."""
     return _MEMORY.search(message) is not None
+
+
+def says_shared_memory(message: str) -> bool:
+    """Return whether memory that ran out is that which processes share."""
+    return says_memory(message) and re.search("shared ?memory", message, re.IGNORECASE) is not None
 
 
 def says_killed(lines: Sequence[str]) -> bool:

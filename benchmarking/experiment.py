@@ -31,7 +31,9 @@ from benchmarking.planning.engine_builder import engine_builder
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.inputs import Inputs, upload_target
 from benchmarking.planning.job_builder import JobBuilder
+from benchmarking.planning.shared_memory import shared_memory
 from benchmarking.surroundings import Surroundings
+from benchmarking.workloads.ingestion.shared_memory import free_bytes
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
@@ -174,10 +176,10 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     context = context_of(spec, surroundings, prefix)
     engine = engine_builder(spec.backend, context, lambda line: decided((line,)))
     deployments = Deployments(definition, spec.backend, surroundings.cache, surroundings.environ, lambda line: decided((line,)), engine)
-    no_disk = _no_disk(spec)
+    no_room = _no_room(spec)
 
     def no_way(trial: TrialSpec) -> str | None:
-        return no_disk(trial) or deployments.problem(trial)
+        return no_room(trial) or deployments.problem(trial)
 
     refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_way(trial))
     check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
@@ -212,13 +214,18 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         return tuner, ending
 
 
-def _no_disk(spec: ExperimentSpec) -> Refuse:
-    """Return what says of a trial that this machine's disk is too small for its checkpoints; raises `UserError` where it is for all."""
+def _no_room(spec: ExperimentSpec) -> Refuse:
+    """Return what says of a trial that this machine's disk is too small for its checkpoints, or its shared memory for its batches.
+
+    Raises:
+        UserError: the disk is too small for all.
+    """
     if not backend_description(spec.backend).shares_this_machine:
         return lambda trial: None
     check_disk_for_checkpoints(spec.definition, spec.folder)
     too_small = checkpoint_disk(spec.definition, spec.folder)
-    return lambda trial: too_small(trial.configuration)
+    overflows = shared_memory(spec.definition, free_bytes())
+    return lambda trial: too_small(trial.configuration) or overflows(trial.configuration)
 
 
 def _shared(spec: ExperimentSpec) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from backends.common.job_output import Output
 from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
-from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full
+from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full, says_shared_memory
 from backends.processes.endpoint_job import EndpointShare, measured_of
 from backends.processes.share import HeldShare, MachineShare
 from backends.tracebacks import Raised
@@ -24,6 +25,8 @@ from definitions.quantities import size_text
 
 FULL_BYTES = 16 * 1024**2
 """A disk with less than this free is full: what is written to it next fails, or soon."""
+
+SHARED_MEMORY = Path("/dev/shm")
 
 
 LEFT_RUNNING = (
@@ -115,7 +118,7 @@ class ProcessJob:
             found = replace(found, message="; ".join([found.message, *remarks]))
         elif remarks and found.outcome is Outcome.COMPLETED:
             found = replace(found, message=METRICS_IN_PART + "; ".join(remarks))
-        found = with_disk(found, self.free_bytes)
+        found = with_shared_memory(with_disk(found, self.free_bytes), SHARED_MEMORY)
         hint = calling_hint(found.message, self.spec, tail) if found.outcome is Outcome.FAILED else ""
         message = f"{found.message} ({hint})" if hint else found.message
         # What the script left running is chased for up to the grace period, which is none of its time.
@@ -177,6 +180,23 @@ def with_disk(found: Termination, free_bytes: int | None) -> Termination:
         return replace(found, cause=Cause.DISK_FULL, message=f"{found.message} ({free} are free on the disk of the results)")
     other = "another disk (/tmp? /dev/shm?) is full, or what was to be written is more"
     return replace(found, message=f"{found.message} ({free} are free on the disk of the results: {other})")
+
+
+def with_shared_memory(found: Termination, folder: Path) -> Termination:
+    """Return a termination with the room that processes have to share, and what to do, where it is that room which ran out.
+
+    Args:
+        found: as the script's own end has it.
+        folder: where shared memory lies.
+    """
+    if found.cause is not Cause.OUT_OF_MEMORY or not says_shared_memory(found.message) or "loader_workers" in found.message:
+        return found
+    try:
+        size = f"{folder} has {size_text(shutil.disk_usage(folder).total)} in all: "
+    except OSError:
+        size = ""
+    advice = "load with fewer workers or smaller batches, or make it larger (docker run --shm-size)"
+    return replace(found, message=f"{found.message} ({size}{advice})")
 
 
 def termination_of_exit(

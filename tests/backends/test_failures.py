@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from backends.failures import Cause, classify_exit, says_killed, signature
+from backends.failures import Cause, classify_exit, says_killed, says_shared_memory, signature
+
+OF_BUS_ERRORS = (
+    "It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit."  # as PyTorch says it
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,14 @@ from backends.failures import Cause, classify_exit, says_killed, signature
         (1, ["RuntimeError: [enforce fail at a.cpp:7] . DefaultCPUAllocator: can't allocate memory: x"], Cause.OUT_OF_MEMORY, None),
         (1, ["OSError: [Errno 12] Cannot allocate memory"], Cause.OUT_OF_MEMORY, None),
         (1, ["x.sh: fork: Cannot allocate memory"], Cause.OUT_OF_MEMORY, None),
+        (
+            1,
+            ["RuntimeError: unable to allocate shared memory(shm) for file </torch_9>: No space left on device (28)"],
+            Cause.OUT_OF_MEMORY,
+            None,
+        ),
+        (1, [f"RuntimeError: DataLoader worker (pid 9) is killed by signal: Bus error. {OF_BUS_ERRORS}"], Cause.OUT_OF_MEMORY, None),
+        (1, ["RuntimeError: DataLoader worker (pid 9) is killed by signal: Segmentation fault."], Cause.SCRIPT_ERROR, None),
         # Words in what a user wrote, in a name or a path.
         (1, ["ValueError: no column MemoryError"], Cause.SCRIPT_ERROR, None),
         (1, ["KeyError: 'CUDA out of memory'"], Cause.SCRIPT_ERROR, None),
@@ -109,6 +121,19 @@ def test_an_exception_that_memory_that_ran_out_was_turned_into_is_one_of_memory(
     assert classify_exit(1, third)[0] is Cause.OUT_OF_MEMORY
     later = [*direct, *direct[6:8], "KeyError: 'x'"]
     assert classify_exit(1, later) == (Cause.SCRIPT_ERROR, "KeyError: 'x'")
+
+
+@pytest.mark.parametrize(
+    ("message", "is_shared"),
+    [
+        (f"RuntimeError: DataLoader worker (pid 9) is killed by signal: Bus error. {OF_BUS_ERRORS}", True),
+        ("ingestion.shared_memory.SharedMemoryError: batches of 38.0 MB need up to 342.0 MB", True),
+        ("MemoryError: no room", False),
+        ("ValueError: shared memory is off", False),
+    ],
+)
+def test_what_says_that_shared_memory_ran_out(message: str, is_shared: bool) -> None:
+    assert says_shared_memory(message) is is_shared
 
 
 @pytest.mark.parametrize(
