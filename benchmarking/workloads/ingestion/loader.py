@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, Dataset
 
+from .forking import end_client_threads
 from .knobs import Knobs
 from .opening import Opened
 from .shared_memory import FittingBatches, free_bytes
@@ -33,7 +34,7 @@ def make_loader(
         begin_worker: called in each worker with its number.
 
     Raises:
-        SystemExit: the loader asked for is not installed, or no batch would be full.
+        SystemExit: the loader asked for is not installed, or no batch would be full. When it begins: workers cannot be forked.
     """
     if opened.sampler is not None and knobs.drop_last and len(opened.sampler) < knobs.batch_size:
         raise SystemExit(
@@ -47,7 +48,8 @@ def make_loader(
             "multiprocessing_context": knobs.start_method,
         }
         collate = FittingBatches(collate, knobs.loader_workers, knobs.prefetch, free_bytes())
-    return _loader_class(knobs.loader)(
+    forks = bool(knobs.loader_workers) and knobs.start_method == "fork"
+    return _loader_class(knobs.loader, forks=forks)(
         opened.dataset if dataset is None else dataset,
         batch_size=knobs.batch_size,
         sampler=None if in_order else opened.sampler,
@@ -61,11 +63,21 @@ def make_loader(
     )
 
 
-def _loader_class(name: str) -> Any:
-    if name == "torch":
-        return DataLoader
-    try:
-        from torchdata.stateful_dataloader import StatefulDataLoader
-    except ImportError:
-        raise SystemExit("loader 'stateful' needs the package torchdata: pip install torchdata") from None
-    return StatefulDataLoader
+def _loader_class(name: str, *, forks: bool) -> Any:
+    base: Any = DataLoader
+    if name != "torch":
+        try:
+            from torchdata.stateful_dataloader import StatefulDataLoader
+        except ImportError:
+            raise SystemExit("loader 'stateful' needs the package torchdata: pip install torchdata") from None
+        base = StatefulDataLoader
+    if not forks:
+        return base
+
+    class Forking(base):  # type: ignore[misc]  # either of the two
+        def __iter__(self) -> Any:
+            if not (self.persistent_workers and self._iterator is not None):  # whose workers are there already
+                end_client_threads()
+            return super().__iter__()
+
+    return Forking
