@@ -95,7 +95,6 @@ TESTED_TOGETHER = {
     "tests/backends/local/test_ending.py": [
         "backends/common/watchdog.py",
         "backends/common/watchdog_process.py",
-        "backends/processes/job.py",
         "backends/processes/job_processes.py",
         "backends/processes/runner.py",
         "backends/processes/process_records.py",
