@@ -11,6 +11,7 @@ from backends.base import BackendContext
 from backends.registry import backend_class, make_backend
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
+from benchmarking.planning.served import check_served
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
 from definitions.resolve import Resolved
@@ -47,7 +48,13 @@ def no_endpoint(resolved: Resolved, environ: Mapping[str, str]) -> UserError | N
         environ: of the controller.
     """
     definition, name = resolved.definition, resolved.backend
-    if definition.endpoint is None or backend_class(name).expected_capabilities(environ).endpoints:
+    if definition.endpoint is None:
+        return None
+    if backend_class(name).expected_capabilities(environ).endpoints:
+        try:
+            check_served(definition, name)
+        except UserError as error:
+            return error
         return None
     able = []
     for other in backend_names():

@@ -6,15 +6,14 @@ from typing import Any
 
 from backends.base import JobSpec
 from backends.deployment import Deployment
+from backends.sagemaker.jobs.hosting_server import server_problem
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.tags import job_tags
-from definitions.errors import UserError
 
 VARIANT = "AllTraffic"
 KEY_TAG = "outrider:deploy-key"
 JOB_TAG = "outrider:job"
 """Tags of an endpoint: what it serves, and the job that it was made for."""
-_AWS_SERVER = "triton"
 _LEAST_S, _MOST_S = 60, 3600
 
 
@@ -33,12 +32,9 @@ def check_server(deployment: Deployment, options: Options, emulated: bool, has_i
         emulated: whether the emulator serves, which has no images and starts the server itself.
         has_image: whether the definition names an image.
     """
-    if deployment.server != _AWS_SERVER and not emulated and not has_image:
-        raise UserError(
-            f"server {deployment.server} on an endpoint in {options.region}",
-            f"AWS has an image of {_AWS_SERVER} that loads these packages, and none of {deployment.server}",
-            f"use server {_AWS_SERVER}, or give sagemaker.image, the URI of an image that holds it",
-        )
+    problem = server_problem(deployment.server, options.region, emulated, has_image)
+    if problem is not None:
+        raise problem
 
 
 def model_request(job: JobSpec, deployment: Deployment, options: Options, data_uri: str) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,15 @@ from backends.deployment import Deployment, ModelPackage
 from backends.engine_order import EngineBuilder
 from benchmarking.planning.job_builder import instance_type_of
 from benchmarking.planning.model_store import fetch_by
-from benchmarking.planning.served import platform_of, refusal_of, served_models, served_problem, server_of, server_refusal
+from benchmarking.planning.served import (
+    endpoint_configurations,
+    platform_of,
+    refusal_of,
+    served_models,
+    served_problem,
+    server_of,
+    server_refusal,
+)
 from definitions.backend_registry import backend_description
 from definitions.configuration import configuration_id
 from definitions.endpoint import ENDPOINT_KEYS, EndpointBlock, endpoint_of
@@ -25,13 +32,6 @@ from definitions.trial import TrialSpec
 if TYPE_CHECKING:
     # What packages models is imported where there are any.
     from benchmarking.models.preparation import Batching, ModelSource
-
-_MANY = 1000
-"""Configurations of an endpoint up to which all models are made before the first job; of more each is made when it is asked for."""
-
-
-_PACKAGED_BY = ("model", "platform", "server", "max_batch_size", "batch_delay_ms", "server_threads", "instance_type")
-"""Keys of a configuration by which its packages, or whether they can be served, differ."""
 
 
 class Deployments:
@@ -69,7 +69,7 @@ class Deployments:
         if self._definition.endpoint is None:
             return
         errors, made = [], 0
-        for configuration in self._configurations():
+        for configuration in endpoint_configurations(self._definition):
             if served_problem(self._definition, self._backend, configuration) is not None:
                 continue
             try:
@@ -173,17 +173,3 @@ class Deployments:
             if limit is not None and size > limit:
                 return f"model {one.name} is {size_text(size)} as a file, and models have {size_text(limit)} of memory"
         return None
-
-    def _configurations(self) -> Iterator[dict[str, Any]]:
-        """Yield what configurations can say of the endpoint; nothing where these are too many."""
-        definition = self._definition
-        if definition.trials:
-            yield from (dict(one) for one in definition.explicit_configurations)
-            return
-        domains = {key: domain for key, domain in definition.search_space.domains.items() if key in _PACKAGED_BY}
-        values = [domain.grid(2) for domain in domains.values()]
-        count = 1
-        for one in values:
-            count *= len(one)
-        if count <= _MANY:
-            yield from (dict(zip(domains, chosen, strict=True)) for chosen in itertools.product(*values))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backends.deployment import SERVED
 from definitions.backend_registry import backend_description
-from definitions.endpoint import EndpointBlock, endpoint_of, single_problem
+from definitions.endpoint import ENDPOINT_KEYS, EndpointBlock, endpoint_of, single_problem
 from definitions.errors import UserError
 from definitions.models import EndpointModel
 from definitions.schema import BenchmarkDefinition
@@ -19,6 +21,12 @@ def server_refusal(server: str, platform: str) -> str:
 
     return refusal(server, platform)
 
+
+MANY = 1000
+"""Configurations of an endpoint up to which all models are made before the first job; of more each is made when it is asked for."""
+
+PACKAGED_BY = ("model", "platform", "server", "max_batch_size", "batch_delay_ms", "server_threads", "instance_type")
+"""Keys of a configuration by which its packages, or whether they can be served, differ."""
 
 Refusal = Callable[[str, str], str]
 """From a server and a platform to why it cannot serve that here; empty where it can."""
@@ -94,6 +102,37 @@ def served_problem(
         if text:
             return text
     return None
+
+
+def endpoint_configurations(definition: BenchmarkDefinition, keys: Sequence[str] = PACKAGED_BY) -> Iterator[dict[str, Any]]:
+    """Yield what configurations can say of the endpoint by some keys; nothing where these are too many."""
+    if definition.trials:
+        yield from (dict(one) for one in definition.explicit_configurations)
+        return
+    domains = {key: domain for key, domain in definition.search_space.domains.items() if key in keys}
+    values = [domain.grid(2) for domain in domains.values()]
+    if math.prod(len(one) for one in values) <= MANY:
+        yield from (dict(zip(domains, chosen, strict=True)) for chosen in itertools.product(*values))
+
+
+def check_served(definition: BenchmarkDefinition, backend: str, refused: Refusal = server_refusal) -> None:
+    """Raise `UserError` where no configuration's endpoint can be; where only some cannot, those are refused one by one.
+
+    Args:
+        definition: the resolved definition.
+        backend: name of the back-end.
+        refused: asked of the servers of this machine.
+    """
+    if definition.endpoint is None:
+        return
+    problems = [served_problem(definition, backend, one, refused) for one in endpoint_configurations(definition, ENDPOINT_KEYS)]
+    if problems and None not in problems:
+        said = [*dict.fromkeys(text for text in problems if text is not None)]
+        raise UserError(
+            f"benchmark {definition.name} on {backend}: no configuration's endpoint can be brought up",
+            "\n  ".join(said[:4]),
+            "change `endpoint`, or the keys of the space that override it",
+        )
 
 
 def refusal_of(server: str, platform: str, refused: Refusal) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from backends.checks import Check, CheckStatus, problems
 from backends.sagemaker.admin import checks
+from backends.sagemaker.admin.endpoint_checks import asked_for, server_checks
 from backends.sagemaker.admin.network_checks import check_network, trials
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, failure_of
@@ -144,6 +145,7 @@ def _definition_checks(
         if failure is None:
             raise
         found.append(Check("definition", CheckStatus.UNKNOWN, str(failure), failure.advice))
+    found += server_checks(definition, backend, account.region, clients.emulated)
     found += _dataset_checks(lookups, definition, account.region)
     found += _instance_checks(lookups, definition, options, backend, instance_types, environ, account.region)
     if options is not None:
@@ -221,11 +223,7 @@ def _instance_checks(
 
 def most_instances(definition: BenchmarkDefinition) -> int:
     """Return how many instances the largest job of a definition takes."""
-    counts = [definition.arguments.get("instance_count")]
-    counts += [configuration.get("instance_count") for configuration in definition.explicit_configurations]
-    domain = None if definition.trials else definition.search_space.domains.get("instance_count")
-    if domain is not None:
-        counts += list(domain.grid(0))
+    counts = [definition.arguments.get("instance_count"), *asked_for(definition, "instance_count")]
     return max((int(count) for count in counts if count), default=1)
 
 

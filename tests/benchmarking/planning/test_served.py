@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarking.planning.served import served_problem, server_of
+from benchmarking.planning.served import check_served, served_problem, server_of
+from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
 
 GIVEN = {
@@ -42,6 +43,31 @@ def test_a_configuration_that_can_be_served():
 )
 def test_why_it_cannot(configuration, words):
     assert words in (problem(configuration) or "")
+
+
+def checked(backend="local", space=None, **endpoint):
+    changed = {"endpoint": {**GIVEN["endpoint"], **endpoint}, "models": {"cnn": {"type": "small_cnn"}}, "space": space or GIVEN["space"]}
+    check_served(BenchmarkDefinition(**{**GIVEN, **changed}), backend, lambda server, platform: "")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"existing": "theirs"}, "on this machine there are no endpoints but those that jobs bring up"),
+        ({"space": {"platform": {"choice": ["trt"]}}}, "nothing on this machine does, as it needs a GPU and TensorRT"),
+        ({"space": {"platform": {"choice": ["pt", "trt"]}}, "server": "ort"}, "server ort does not serve platform pt"),
+    ],
+)
+def test_what_nothing_could_serve_is_refused_before_anything_starts(given, words):
+    with pytest.raises(UserError, match="benchmark served on local: no configuration's endpoint can be brought up") as refused:
+        checked(**given)
+    assert words in str(refused.value)
+
+
+def test_what_can_be_served_in_part_is_left_to_its_configurations():
+    checked()
+    checked(space={"existing": {"choice": ["theirs"]}, "copies": {"choice": [1, 2]}}, backend="sagemaker")
+    checked(mode="multi", space={"platform": {"choice": ["trt"]}}, backend="sagemaker")
 
 
 def test_what_a_server_lacks_is_its_own_word():
