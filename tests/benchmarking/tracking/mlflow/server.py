@@ -42,7 +42,7 @@ class MlflowServer:
                 env={**os.environ, **QUIET},
                 start_new_session=True,
             )
-        until = time.monotonic() + 100
+        until = time.monotonic() + 300
         while True:
             try:
                 with urllib.request.urlopen(f"{self.uri}/health", timeout=5) as answer:

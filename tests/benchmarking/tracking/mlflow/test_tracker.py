@@ -14,7 +14,7 @@ from launch.__main__ import main
 from tests.benchmarking.tracking.mlflow.server import QUIET, MlflowServer, fake
 from tests.benchmarking.tracking.told import DEFINITION, SCRIPT, finished
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]  # a server of MLflow takes minutes to start on a busy machine
 
 
 @pytest.fixture(scope="module")
