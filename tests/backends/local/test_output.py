@@ -45,7 +45,7 @@ def test_lines_of_a_plain_reporter_and_of_a_bare_print_are_reports(bench: LocalB
     assert [report.metrics for report in reports] == [{"loss": 1.5}, {"loss": 1.25}]
     assert [report.sequence for report in reports] == [0, 1]
     assert reports[0].elapsed_s == 0.5
-    assert 0 <= reports[1].elapsed_s < 10.0
+    assert 0 <= reports[1].elapsed_s < 45.0
 
 
 def test_the_log_is_complete_and_in_order(bench: LocalBench) -> None:

@@ -181,8 +181,8 @@ def test_a_phase_that_computes_is_told_from_one_that_waits() -> None:
     """
     usage = run(code)["usage"]
     assert set(usage) >= {"startup", "load", "train"}
-    assert usage["train"]["cpu_s"] == pytest.approx(0.3, abs=0.1)
-    assert usage["load"]["cpu_s"] < 0.05
+    assert 0.25 < usage["train"]["cpu_s"] < 0.6
+    assert usage["load"]["cpu_s"] < 0.1
     assert usage["train"]["cpu_percent"]["mean"] == pytest.approx(50 * usage["train"]["cpu_cores"]["mean"], rel=1e-3)
     assert 4e6 < usage["train"]["rss_bytes"]["mean"] <= usage["train"]["rss_bytes"]["peak"] < 100e6
 
@@ -197,7 +197,7 @@ def test_processes_that_the_script_starts_count() -> None:
             subprocess.run([sys.executable, "-c", code])
     """
     train = run(code)["usage"]["train"]
-    assert 0.35 < train["cpu_s"] < 1.0
+    assert 0.35 < train["cpu_s"] < 2.0
     assert train["rss_bytes"]["peak"] > 50e6
 
 
@@ -230,7 +230,7 @@ def test_it_can_be_turned_off_and_starts_with_the_first_call() -> None:
 def test_it_never_delays_the_end() -> None:
     before = time.monotonic()
     run("report(n=0)\n", OUTRIDER_SAMPLING="100")
-    assert time.monotonic() - before < 20.0
+    assert time.monotonic() - before < 90.0  # not the time between two samples
 
 
 @pytest.mark.slow

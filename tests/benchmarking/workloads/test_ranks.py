@@ -46,7 +46,7 @@ FAILS = "import os, sys, time\nif os.environ['RANK'] == '1': sys.exit(7)\ntime.s
 def test_a_rank_that_fails_ends_the_others():
     started = time.monotonic()
     assert ranks.launch([sys.executable, "-c", FAILS], [{**os.environ, "RANK": str(rank)} for rank in range(3)]) == 7
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50  # not the minute that they sleep
 
 
 @pytest.mark.slow
