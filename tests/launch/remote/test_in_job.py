@@ -104,6 +104,14 @@ def test_what_was_claimed_and_never_created_is_created_and_nothing_is_claimed_be
     assert generations(store) == {1: 2}
 
 
+def test_it_is_succeeded_once_a_later_generation_than_its_own_is_claimed(service):
+    store = MemoryStore()
+    job = job_of(service, store)
+    for generation, is_succeeded in ((1, False), (2, True)):
+        claim_generation(store, "n0nce", 1, generation, NAMES[generation], "")
+        assert job.is_succeeded() is is_succeeded
+
+
 def test_a_creation_that_was_not_answered_is_repeated_without_a_second_job(service):
     store = MemoryStore()
     job = job_of(service, store)

@@ -71,7 +71,7 @@ def shared(store: MemoryStore, service: Service, controller: int, clock: list[fl
 
 
 def test_controllers_share_a_list_and_one_goes_on_with_what_another_had_that_is_gone():
-    store, clock = launched((1, 1, "g1"), (2, 1, "h1")), [0.0]
+    store, clock = launched((1, 1, "g1"), (2, 1, "h1")), [100.0]
     service = Service(g1="InProgress", h1="InProgress")
     one, two = shared(store, service, 1, clock), shared(store, service, 2, clock)
     assert one.holder(Spec("RS")) == ""
@@ -80,7 +80,7 @@ def test_controllers_share_a_list_and_one_goes_on_with_what_another_had_that_is_
     service.statuses["g1"] = "Failed"
     assert two.holder(Spec("RS")) == "controller 1, generation 1"  # as it was asked a moment ago
     assert service.asked == 1
-    clock[0] = KEPT_S
+    clock[0] = 100.0 + KEPT_S
     assert two.holder(Spec("RS")) == ""
 
 

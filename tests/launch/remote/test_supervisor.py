@@ -205,6 +205,22 @@ def test_told_twice_it_asks_once():
     job.own_status = "Stopping"
     assert run(job) == 0
     assert job.asked == [(40, Asked.WIND_DOWN)]
+    assert [line for line in job.lines if "stopped it" in line] == ["somebody stopped it: trials are stopped"]
+
+
+def test_told_twice_it_says_what_it_is_at_and_not_the_other():
+    for status, state in (("Stopping", State.WINDING_DOWN), ("InProgress", State.DETACHING)):
+        job = FakeJob((40.0, JobTold()), (41.0, JobTold()), (90.0, ControllerEnded(EXIT_INTERRUPTED)))
+        job.own_status, job.obeys = status, False
+        assert run(job) == 0
+        assert job.states[:-1] == [State.STARTING, State.RUNNING, state]
+
+
+def test_it_hands_over_when_that_is_due_and_not_at_the_next_word():
+    job = FakeJob()
+    assert run(job, max_run_s=1000) == 0
+    assert job.asked == [(800, Asked.HAND_OVER)]  # words come at 30, 60, ..., 780, 810
+    assert job.lines[0] == "its time is nearly up: trials run on, and the next generation takes over"
 
 
 def test_told_while_it_waits_to_start_again_it_does_not():
