@@ -264,7 +264,6 @@ TESTED_TOGETHER = {
         "launch/launching/extending.py",
         "launch/launching/following.py",
         "launch/launching/renewing.py",
-        "launch/launching/resuming.py",
         "launch/launching/taking_over.py",
     ],
     "tests/launch/test_report.py": ["launch/named_results.py"],

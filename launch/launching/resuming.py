@@ -9,15 +9,18 @@ from typing import Any
 from backends.sagemaker.controllers.creation import ShownController, create_controller, shown, tags_of
 from backends.sagemaker.controllers.options import controller_options
 from backends.sagemaker.controllers.request import CONTROLLER_KEY, controller_name, controller_request, successor_request
+from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
 from backends.stop_mark import lift
 from benchmarking.remote.generations import Generation, claim_generation, latest_generation
 from benchmarking.remote.launch_record import LaunchRecord, from_json
 from benchmarking.remote.layout import LAUNCH
+from benchmarking.studies.record import StudyRecord
 from definitions.errors import OutriderError, UserError
 from definitions.remote import RemoteOptions
 from launch.launching.launching import Launched, controller_environment
+from launch.launching.money import trials_are_billed
 from launch.launching.place import RunPlace
-from launch.launching.shown import left_out_text, metrics_shown
+from launch.launching.shown import left_out_text, metrics_shown, study_of
 
 _OF_RECORD = ("instance_type", "max_run", "restarts", "spot", "volume_gb")
 
@@ -95,7 +98,10 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
     record = launched_run(place, what)
     there = standings(place, record)
     refuse_live(place, there, what)
-    console = metrics_shown(place, record)
+    study = study_of(place)
+    console = metrics_shown(place.tag, record, study)
+    if all(one.job is None for one in there):
+        check_role(study, what, environ, emulated=place.clients.emulated)
     if lift(place.store) is not None:
         say("the mark to stop is lifted")
     code_uri = f"{place.shared_uri}/{record.code.key}"
@@ -125,6 +131,23 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
             break
         jobs.append(claim.job)
     return Launched(place, record, tuple(jobs), tuple(notes))
+
+
+def check_role(study: StudyRecord, asked: str, environ: Mapping[str, str], *, emulated: bool) -> None:
+    """Raise `UserError` where nobody says with which role trials run, of a run that has no job yet from which that could be known.
+
+    Args:
+        study: of the run.
+        asked: what wants it, for messages.
+        environ: of the launcher.
+        emulated: whether calls go to an emulator, for which any role does.
+    """
+    if not emulated and trials_are_billed(study.flags.backend) and not environ.get(ROLE_VARIABLE):
+        raise UserError(
+            f"{asked}: with which role do its trials run?",
+            "no job of it was ever created, and what it keeps in S3 names no role",
+            f"give it by the environment variable {ROLE_VARIABLE}",
+        )
 
 
 def _next(one: ControllerStanding) -> int:

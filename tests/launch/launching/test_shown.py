@@ -10,7 +10,7 @@ from benchmarking.remote.console import ConsoleMetrics
 from benchmarking.remote.launch_record import TUNING_METRICS, LaunchRecord, SentPackage
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json
 from definitions.errors import UserError
-from launch.launching.shown import left_out_text, metrics_shown
+from launch.launching.shown import left_out_text, metrics_shown, study_of
 from tests.backends.memory_store import MemoryStore
 
 DEFINITION = """
@@ -35,7 +35,7 @@ def place(*names, seeds=1):
 
 
 def test_neither_script_nor_method_has_to_be_here():
-    found = metrics_shown(place("toy", "other", seeds=2), record(shown=True))
+    found = metrics_shown("t", record(shown=True), study_of(place("toy", "other", seeds=2)))
     assert [*found.expressions] == [
         *("trials_done", "trials_running", "spent_usd", "best_metric_value", "best_trial_id", "best_experiment"),
         *("other:best_metric_value", "other:best_trial_id", "other:best_experiment", "best_hp_x", "other:best_hp_x"),
@@ -43,14 +43,14 @@ def test_neither_script_nor_method_has_to_be_here():
 
 
 def test_a_run_that_was_launched_without_shows_none():
-    assert metrics_shown(place("toy"), record(shown=False)) == ConsoleMetrics({})
+    assert metrics_shown("t", record(shown=False), study_of(place("toy"))) == ConsoleMetrics({})
 
 
 def test_a_run_without_study_json_is_refused_with_what_to_do():
     empty = place("toy")
     empty.store.delete(["study.json"])
     with pytest.raises(UserError, match=r"has no study\.json") as refused:
-        metrics_shown(empty, record(shown=False))
+        study_of(empty)
     assert "`clean --tag t` removes what there is" in str(refused.value)
 
 
