@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 WAIT_S = 30.0
@@ -14,6 +16,19 @@ WAIT_S = 30.0
 
 CLIENTS = "s3torchconnector._s3client._s3client"
 NATIVE = "s3torchconnectorclient._mountpoint_s3_client"
+
+
+def has_native_threads(tasks: Path = Path("/proc/self/task")) -> bool:
+    """Return whether threads of the AWS runtime are in this process.
+
+    Args:
+        tasks: folder of the process's threads, each with its name in `comm`.
+    """
+    for task in tasks.glob("*/comm"):
+        with suppress(OSError):  # it has ended meanwhile
+            if task.read_text(encoding="utf-8", errors="replace").startswith(("Aws", "EvntLoop")):
+                return True
+    return False
 
 
 def end_client_threads(wait_s: float = 0.0) -> None:
@@ -32,6 +47,8 @@ def end_client_threads(wait_s: float = 0.0) -> None:
     for client in list(getattr(clients, "_active_clients", ())):
         client._native_client = None
     gc.collect()
+    if not has_native_threads():
+        return  # asked before there was a client, the library crashes
     try:
         join(wait_s or WAIT_S)
     except RuntimeError as error:

@@ -83,7 +83,7 @@ class FittingBatches:
                 raise
             room = "" if self.free is None else f", which had {_text(self.free)} free before the first batch"
             raise SharedMemoryError(
-                f"a batch does not fit into {SHARED}{room} ({error}); use fewer loader_workers, a smaller prefetch_factor or batch_size"
+                f"a batch does not fit into {SHARED}{room} ({error}); use fewer loader_workers or smaller batches, or make it larger"
             ) from error
         if not self._looked:
             self._looked = True

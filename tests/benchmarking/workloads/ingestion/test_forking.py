@@ -19,6 +19,7 @@ def connector(monkeypatch, join):
     clients = types.SimpleNamespace(_active_clients={Client(), Client()})
     monkeypatch.setitem(sys.modules, forking.CLIENTS, clients)
     monkeypatch.setitem(sys.modules, forking.NATIVE, types.SimpleNamespace(join_all_managed_threads=join))
+    monkeypatch.setattr(forking, "has_native_threads", lambda: True)
     return clients
 
 
@@ -43,6 +44,24 @@ def test_threads_that_go_on_are_a_reason_not_to_fork(monkeypatch):
 def test_where_nobody_reads_from_s3_nothing_is_waited_for(monkeypatch):
     monkeypatch.delitem(sys.modules, forking.NATIVE, raising=False)
     forking.end_client_threads()
+
+
+def test_threads_of_the_runtime_are_known_by_name(tmp_path):
+    for number, name in enumerate(["python", "read_0"]):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "comm").write_text(f"{name}\n")
+    assert not forking.has_native_threads(tmp_path)
+    (tmp_path / "1" / "comm").write_text("AwsEventLoop 1\n")
+    assert forking.has_native_threads(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_runtime_that_was_imported_and_never_used_is_not_asked_to_end():
+    # As where a process is forked from one that has imported it: the library crashes where it is asked.
+    pytest.importorskip("s3torchconnector")
+    code = "import s3torchconnector._s3client._s3client; from benchmarking.workloads.ingestion import forking; forking.end_client_threads()"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 READING = """
