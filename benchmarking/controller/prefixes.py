@@ -54,6 +54,12 @@ def stopped_itself(trial: TrialState, job: JobState, outcome: Outcome, cause: Ca
     return last.elapsed_s >= limit_s and (said.total is None or last.done < said.total)
 
 
+def ran_to_its_end(trial: TrialState, job: JobState, outcome: Outcome, cause: Cause | None) -> bool:
+    """Return whether a job ended well by itself: nobody stopped it, and neither did its reporter."""
+    ended_well = outcome is Outcome.COMPLETED and job.stop_requested_at is None
+    return ended_well and not stopped_itself(trial, job, outcome, cause)
+
+
 def end_of_prefix(trial: TrialState) -> Tell:
     """Return the call that the end of a prefix makes due: complete whatever it had reported, unless it failed."""
     return Tell("complete" if trial.status is TrialStatus.COMPLETED else "error", trial.evaluation)

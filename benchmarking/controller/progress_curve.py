@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from backends.events import Progressed
@@ -35,6 +35,7 @@ class ProgressCurve:
         phases_s: seconds by phase, as said last.
         at_most: how many there will be at most, where it may stop early, as said last.
         by_step: whether these are steps that it counts for its throughput, and no word of how far it is.
+        is_found: whether the total was open until the job's own end, and is what was done then.
     """
 
     points: list[ProgressPoint]
@@ -46,12 +47,19 @@ class ProgressCurve:
     phases_s: dict[str, float]
     at_most: float | None = None
     by_step: bool = False
+    is_found: bool = False
 
     @classmethod
     def begun(cls, event: Progressed) -> ProgressCurve:
         """Return the curve of a life of the job of which this is the first that it said."""
         point = ProgressPoint(event.elapsed_s, event.done, event.cpu_s, event.peak_bytes)
         return cls([point], event.total, 1, False, event.incarnation, event.at, dict(event.phases_s), event.at_most, event.by_step)
+
+    def at_own_end(self) -> ProgressCurve:
+        """Return the curve of a job that ran to its own end: where it did not say how much there was to do, that was what it did."""
+        if self.total is not None or self.points[-1].done <= 0:
+            return self
+        return replace(self, total=self.points[-1].done, is_found=True)
 
     def take(self, event: Progressed) -> None:
         """Add what was said later; a moment at or before the last one is passed over."""

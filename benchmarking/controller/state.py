@@ -16,7 +16,7 @@ from benchmarking.controller.journal import Record
 from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
-from benchmarking.controller.prefixes import end_of_prefix, is_prefix, progress_tell, with_measurements
+from benchmarking.controller.prefixes import end_of_prefix, is_prefix, progress_tell, ran_to_its_end, with_measurements
 from benchmarking.controller.progress_curve import with_progress
 from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
@@ -234,8 +234,11 @@ class ExperimentState:
     def _closed(self, event: Closed | Rejected, job: JobState) -> None:
         del self.jobs[job.name]
         self.prefixes.discard(job.name)
-        if self.trials[job.trial].level is not None:
-            self.trials[job.trial].progress = known_progress(job, self.setup.full_level)
+        trial = self.trials[job.trial]
+        if trial.level is not None:
+            said = known_progress(job, self.setup.full_level)
+            is_through = isinstance(event, Closed) and ran_to_its_end(trial, job, event.outcome, event.cause)
+            trial.progress = said.at_own_end() if said is not None and is_through else said
         self.waits.over(job.name, event.at)
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)

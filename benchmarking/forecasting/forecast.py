@@ -11,7 +11,7 @@ from benchmarking.forecasting.model.billing import tables
 from benchmarking.forecasting.model.draws import Question, draw, ladder_draws
 from benchmarking.forecasting.model.evidence import Finding, findings, gravest
 from benchmarking.forecasting.model.fit import Fitted, fit_all
-from benchmarking.forecasting.model.prefix_evidence import disagreement
+from benchmarking.forecasting.model.prefix_evidence import disagreement, stops_early
 from benchmarking.forecasting.model.result import (
     METRICS,
     TIMES,
@@ -66,7 +66,8 @@ def _against(item: Fitted, metric: str, drawn: Mapping[str, FloatArray], small: 
     if metric not in TIMES:
         return []
     carried = gravest(findings(item, metric), Status.OK) is not Status.NOT_DECIDED
-    return disagreement(drawn[metric], small.get(metric) if carried else None, metric)
+    early = stops_early(item.prefixes, item.used, metric)
+    return early or disagreement(drawn[metric], small.get(metric) if carried else None, metric)
 
 
 def _was_measured(item: Fitted, metric: str) -> bool:

@@ -191,8 +191,8 @@ def ladder_of(method: str, context: MethodContext, prefix: bool | None) -> tuple
 
 
 def tells_its_total(said: ProgressCurve | None) -> bool:
-    """Return whether a small job said how far it was, and of how much, so that the beginning of the full job will tell when it ends."""
-    return said is not None and said.total is not None
+    """Return whether a small job said how far it was, and of how much, if only at most, so that the full job's beginning tells its end."""
+    return said is not None and ((said.total is not None and not said.is_found) or said.at_most is not None)
 
 
 def make_stretch(context: MethodContext, ladder: tuple[float, ...], full: float) -> Stretch:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from benchmarking.forecasting.data.canary import COMPLETED, PREFIX, Canary
 from benchmarking.forecasting.model.prefix_draws import has_rest, time_draws
-from benchmarking.forecasting.model.prefix_evidence import clock_of_tails, leaves_open
+from benchmarking.forecasting.model.prefix_evidence import clock_of_tails, leaves_open, may_do
 
 DRAWS = 1000
 
@@ -35,7 +35,10 @@ def is_open(group: Sequence[Canary], others: Sequence[Canary]) -> bool:
     import numpy as np
 
     prefixes = [canary for canary in group if canary.status == PREFIX and has_rest(canary)]
-    small = [canary for canary in group if canary.status == COMPLETED] or [canary for canary in others if canary.status == COMPLETED]
+    small = [canary for canary in group if canary.status == COMPLETED]
+    # How early a job stops is its configuration's own; what comes after its loop is its code's.
+    if may_do(prefixes) is None:
+        small = small or [canary for canary in others if canary.status == COMPLETED]
     if any(canary.progress is not None and canary.progress.is_through for canary in prefixes):
         return False  # it ran to its end
     clock = clock_of_tails(small)

@@ -3,7 +3,8 @@
 The job takes what its prefix took until its last word, the rest of its loop (`benchmarking.forecasting.running.projection`), and what the
 prefix did not see: phases that it had not come to, and what comes after the loop. Each of these has a law of its own in small jobs of the
 same code, y = K (s + (1 - s) x^c) as for all phases. Where small jobs ran through their loop with units that get dearer or cheaper, by
-more than chance, the rest of the loop is bent likewise. Another run of the same job differs by 4 % (one standard deviation), and in wall
+more than chance, the rest of the loop is bent likewise. What may stop early does as many steps as small jobs of the same code lead to
+expect (`benchmarking.forecasting.model.early_stop`). Another run of the same job differs by 4 % (one standard deviation), and in wall
 time by half of what the machine's load has added in this one. In processor time a beginning beside other programs may be dearer than what
 follows, as they share caches and memory: with the probability 0.2, by up to 0.5 on the log scale where the wall's clock ran four times
 as fast as the processor's.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import sizes
+from benchmarking.forecasting.model.early_stop import found_counts, share_of_rest
 from benchmarking.forecasting.model.noise import noise_prior
 from benchmarking.forecasting.model.phases import REST
 from benchmarking.forecasting.model.power_law import fit
@@ -34,9 +36,9 @@ UNSEEN_SHARE = 0.02
 _LOAD_PART, _MOST_LOAD = 0.5, 0.3
 _BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.2, 0.5, math.log(4.0)
 
-LOOP, BEND, UNSEEN, AGAIN, BUSY = (
-    "rest of the loop", "steps that change on the way", "what its beginning did not see", "another run of the same job",
-    "load of the machine",
+LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY = (
+    "rest of the loop", "steps that change on the way", "steps until it stops", "what its beginning did not see",
+    "another run of the same job", "load of the machine",
 )  # fmt: skip
 """What leaves the time of the full job open."""
 _BENDS_SD, _LEAST_BEND, _CARRIED = 2.0, 0.1, 0.3
@@ -77,10 +79,10 @@ def time_draws(
     known = [canary for canary in prefixes if canary.progress is not None and isinstance(_rest(canary.progress, clock), Rest)]
     if not known:
         return None
-    differs = dict.fromkeys((LOOP, BEND, UNSEEN, AGAIN, BUSY), 1.0) if only is None else {only: 1.0}
+    differs = dict.fromkeys((LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY), 1.0) if only is None else {only: 1.0}
     unseen = _median_unless(UNSEEN in differs, sum(unseen_draws(known, small, size, rng, clock).values(), np.zeros(size)))
     after = _median_unless(UNSEEN in differs, rng.exponential(UNSEEN_SHARE, size))
-    logs = []
+    counts, logs = found_counts(small), []
     for canary in known:
         progress = canary.progress
         rest = None if progress is None else _rest(progress, clock)
@@ -95,6 +97,8 @@ def time_draws(
         left = rest.seconds * np.exp(rest.sd * differs.get(LOOP, 0.0) * rng.standard_t(rest.freedom, size))
         if (progress.share or 1.0) < 0.5:
             left = left * np.exp(_median_unless(BEND in differs, _bend_draws(small, size, rng)))
+        if progress.at_most is not None:
+            left = left * _median_unless(COUNT in differs, share_of_rest(progress.done, progress.at_most, counts, size, rng))
         if clock == "cpu":
             left = left * np.exp(-differs.get(BUSY, 0.0) * _beside_draws(known, size, rng))
         logs.append(np.log(until_s + left + (unseen if small_known(small) else (until_s + left) * after)))
@@ -115,7 +119,7 @@ def causes_of_time(prefixes: Sequence[Canary], small: Sequence[Canary], size: in
     """
     import numpy as np
 
-    found = {name: time_draws(prefixes, small, size, rng, clock, name) for name in (LOOP, BEND, UNSEEN, AGAIN, BUSY)}
+    found = {name: time_draws(prefixes, small, size, rng, clock, name) for name in (LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY)}
     return {name: float(np.var(np.log(values))) for name, values in found.items() if values is not None}
 
 

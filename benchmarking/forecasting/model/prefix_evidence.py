@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import Canary
+from benchmarking.forecasting.model.early_stop import found_counts
 from benchmarking.forecasting.model.prefix_draws import bend_of, small_known, tail_s, through, unseen_draws
 from benchmarking.forecasting.model.result import Status
 from benchmarking.forecasting.prefix.measured import Rest
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _WAITS, _WAITS_S = 3.0, 0.5
 """What comes after a loop waits where it takes so many times its processor time, at the loop's load, and so many seconds more."""
+
+_COUNTS = 2
+"""Small jobs that show how early they stop, before one more is not worth it for that."""
 
 OPEN_SHARE = 0.05
 """What small jobs leave open of the unseen part is worth another one where its 90 % interval is wider than this share of the job."""
@@ -43,12 +47,35 @@ def disagreement(prefix: FloatArray, ladder: FloatArray | None, what: str) -> li
     return [(Status.NOT_DECIDED, text)]
 
 
+def may_do(prefixes: Sequence[Canary]) -> float | None:
+    """Return how many steps a job does at most that may stop early; None of others."""
+    return max((one.progress.at_most for one in prefixes if one.progress is not None and one.progress.at_most is not None), default=None)
+
+
+def stops_early(prefixes: Sequence[Canary], small: Sequence[Canary], what: str) -> list[tuple[Status, str]]:
+    """Return a refusal where a job may stop early and no small job shows after how many steps.
+
+    Args:
+        prefixes: of one configuration.
+        small: its completed small jobs.
+        what: the quantity's name.
+    """
+    most = may_do(prefixes)
+    if most is None or found_counts(small):
+        return []
+    text = f"it may stop early: {what} is of all the {most:g} steps that it may do, and no small job shows how many it will"
+    return [(Status.NOT_DECIDED, text)]
+
+
 def remarks_on(prefixes: Sequence[Canary], small: Sequence[Canary]) -> list[str]:
     """Return what a reader should know of a forecast from a prefix."""
     shares = [one.progress.share for one in prefixes if one.progress is not None and one.progress.share is not None]
     said = [f"from the first {max(shares):.0%} of the job's own loop"] if shares else []
     if not small_known(small):
         said.append("what comes after the loop was not seen")
+    counts = [steps for _, steps in found_counts(small)]
+    if counts and may_do(prefixes) is not None:
+        said.append(f"it may stop early, as small jobs did after {min(counts):g} to {max(counts):g} steps")
     found = bend_of(small)
     if found is not None:
         said.append(f"steps get {'dearer' if found[0] > 0 else 'cheaper'} on the way, as small jobs show")
@@ -96,6 +123,8 @@ def leaves_open(prefixes: Sequence[Canary], small: Sequence[Canary], total_s: fl
     import numpy as np
 
     if not through(small):
+        return True
+    if may_do(prefixes) is not None and len(found_counts(small)) < _COUNTS:
         return True
     unseen = unseen_draws(prefixes, small, 1000, np.random.default_rng(seed), clock)
     low, high = np.quantile(sum(unseen.values()), (0.05, 0.95))

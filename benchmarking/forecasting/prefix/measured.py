@@ -48,6 +48,8 @@ class ProgressSummary:
         peak_bytes: most memory of its process until its last word; 0 where that is not known.
         peak_left_bytes: by how much that will still grow to the end of the loop, if it goes on as in the slower half of the loop so far.
         phases: (name, seconds) until its last word.
+        at_most: how many there are at most, where it may stop early, and `wall` and `cpu` are of all these; else None.
+        found: how many there were, where that was open until the job's own end; else None.
     """
 
     done: float
@@ -62,6 +64,8 @@ class ProgressSummary:
     peak_bytes: float
     peak_left_bytes: float
     phases: tuple[tuple[str, float], ...]
+    at_most: float | None = None
+    found: float | None = None
 
     @property
     def share(self) -> float | None:
@@ -86,6 +90,8 @@ def measured(curve: ProgressCurve) -> ProgressSummary:
         curve: all that it said.
     """
     first, last, total = curve.points[0], curve.points[-1], curve.total
+    at_most = curve.at_most if total is None else None
+    whole = curve if at_most is None else dataclasses.replace(curve, total=at_most, at_most=None)
     return ProgressSummary(
         done=last.done,
         total=total,
@@ -93,12 +99,14 @@ def measured(curve: ProgressCurve) -> ProgressSummary:
         begin_cpu_s=first.cpu_s,
         end_s=last.elapsed_s,
         end_cpu_s=last.cpu_s,
-        wall=_rest(curve),
-        cpu=_processor_rest(curve),
+        wall=_rest(whole),
+        cpu=_processor_rest(whole),
         bend=None if total is None or last.done < total else _bend(_by_processor(curve).points if last.cpu_s else curve.points),
         peak_bytes=last.peak_bytes,
-        peak_left_bytes=_peak_left(curve),
+        peak_left_bytes=_peak_left(whole),
         phases=tuple(sorted(curve.phases_s.items())),
+        at_most=at_most,
+        found=last.done if curve.is_found else None,
     )
 
 

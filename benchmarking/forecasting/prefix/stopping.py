@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from benchmarking.controller.progress_curve import ProgressCurve
-from benchmarking.forecasting.running.projection import Openness, project
+from benchmarking.forecasting.running.projection import Openness, project_latest
 from definitions.schema import PerJob, Progressive
 
 MOST_S = 300.0
@@ -70,7 +70,8 @@ def is_enough(curve: ProgressCurve, rule: PrefixRule) -> bool:
     first, last = curve.points[0], curve.points[-1]
     if last.done - first.done < rule.steps or (curve.total is not None and last.done == curve.total):
         return False
-    found = project(curve)
+    # Of what may stop early the time of all that it may do is looked at: how much of that it will do no beginning tells.
+    found = project_latest(curve)
     if isinstance(found, Openness):
         # More of the same would tell no more; that it is too early passes.
         return found in _FOR_GOOD and not (found is Openness.NO_TOTAL and rule.has_levels)

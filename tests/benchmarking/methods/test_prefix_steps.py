@@ -174,3 +174,38 @@ def test_the_report_has_a_row_for_a_prefix():
 
 def test_killed_at_any_record_it_goes_on_as_if_it_had_not_been(tmp_path):
     kill_and_resume(lambda journal, folder: run(Jobs(after_s=60.0), PER_JOB, journal)[1], tmp_path, every=53)
+
+
+class Converging:
+    """Jobs of 1000 iterations of 0.2 s of the full data at most, after 5 s of start-up, which stop after about 400 of them."""
+
+    def run(self, configuration, level, repeat):
+        share = 1.0 if level is None else min(level, 1.0)
+        steps, each = 400 + 5 * repeat + round(20 * share), 0.2 * share * (1 + configuration["x"])
+        said = [ProgressLine(float(k), None, 5.0 + each * k, 5.0 + each * k, number=k, at_most=1000.0) for k in range(steps + 1)]
+        duration_s = 5.001 + each * steps
+        return Run([(duration_s, {"loss": 1.0})], duration_s, progress=said)
+
+
+def test_of_jobs_that_may_stop_early_the_beginning_tells_the_steps_and_small_jobs_how_many():
+    asked, loop = run(Converging(), PER_JOB)
+    assert loop.run().exit_code == 0
+    (first, *_), prefixes = ran(loop), [one for one in loop.state.trials.values() if one.spec.prefix_s is not None]
+    assert first == (0, 0.01, False)
+    assert [one.configuration["x"] for one in prefixes] == [0, 1, 4]
+    # Neither at once nor for as long as a prefix may run: until a step's time is known.
+    assert all(1.0 < one.duration_s - 5.0 < 25.0 for one in prefixes)
+    found = totals(asked, loop)
+    for x in (0, 1, 4):
+        true_s = 5.0 + 0.2 * 420 * (1 + x)
+        assert found[f"x={x}"].median == pytest.approx(true_s, rel=0.1)
+        assert found[f"x={x}"].lo90 <= true_s <= found[f"x={x}"].hi90
+        assert "it may stop early, as small jobs did" in found[f"x={x}"].why
+
+
+def test_one_that_converges_within_its_prefix_took_what_it_took():
+    asked, loop = run(Converging(), {"kind": "prefix", "width": 0.0001, "prefix_s": 5000.0})
+    loop.run()
+    one = totals(asked, loop)["x=0"]
+    assert one.median == pytest.approx(89.0, rel=0.02)
+    assert str(one.status) == "ok"

@@ -1,11 +1,14 @@
 """When a prefix has told enough: by its width, by its time, never before its first steps, and at once where it will tell nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from backends.events import Progressed
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
 from definitions.schema import PerJob, Prefix, Progressive
+from tests.benchmarking.forecasting.prefix_runs import curve
 
 RULE = PrefixRule()
 
@@ -80,6 +83,17 @@ def test_more_steps_can_be_asked_for():
 )
 def test_what_will_tell_nothing_is_stopped_at_once(said, steps):
     assert stopped_at([0.5] * 1000, None, said=said)[0] == pytest.approx(steps, abs=1)
+
+
+def test_what_may_stop_early_is_stopped_when_a_steps_time_is_known_and_not_at_once():
+    run = curve([0.1] * 60, None, at_most=1000.0)
+    points = run.points
+    enough = [is_enough(replace(run, points=points[: k + 1]), RULE) for k in range(1, 61)]
+    assert enough.index(True) == pytest.approx(11, abs=8)
+    assert enough[-1]
+    # As one whose total is known.
+    known = curve([0.1] * 60, 1000.0)
+    assert enough == [is_enough(replace(known, points=points[: k + 1]), RULE) for k in range(1, 61)]
 
 
 def test_steps_without_a_total_are_waited_for_where_levels_will_tell_it():
