@@ -33,6 +33,9 @@ REPEAT_SD = 0.04
 UNSEEN_SHARE = 0.02
 """Mean share of the job that comes after the loop where no small job has shown it (exponentially distributed)."""
 
+_NOTHING = 1e-12
+"""A variance of no more than this is that of rounding."""
+
 _LOAD_PART, _MOST_LOAD = 0.5, 0.3
 _BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.2, 0.5, math.log(4.0)
 
@@ -120,7 +123,8 @@ def causes_of_time(prefixes: Sequence[Canary], small: Sequence[Canary], size: in
     import numpy as np
 
     found = {name: time_draws(prefixes, small, size, rng, clock, name) for name in (LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY)}
-    return {name: float(np.var(np.log(values))) for name, values in found.items() if values is not None}
+    spread = {name: float(np.var(np.log(values))) for name, values in found.items() if values is not None}
+    return {name: value for name, value in spread.items() if value > _NOTHING}
 
 
 def _median_unless(differs: bool, values: FloatArray) -> FloatArray:
