@@ -67,7 +67,7 @@ def facts_of(stored: StoredExperiment, codes: Sequence[str]) -> dict[str, str]:
         "definition": spec.resolved.hash_for(spec.method),
         "back-end": spec.backend,
         "region": stored.region,
-        "workers": str(definition.n_workers),
+        "workers": "default" if definition.n_workers is None else str(definition.n_workers),
         "budget": _budget_text(definition.budget.model_dump(exclude_defaults=True)),
         "script": ", ".join(codes),
     }

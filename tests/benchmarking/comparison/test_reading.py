@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import pytest
+
 from benchmarking.archive.stored import load
 from benchmarking.comparison.reading import facts_of, read_run
 from tests.benchmarking.archive.stored_folders import copied
@@ -17,6 +21,15 @@ def test_what_has_to_be_alike_is_told_by_name(tmp_path):
         "machine": "m",
         "region": "elsewhere",
     }
+
+
+@pytest.mark.parametrize(("n_workers", "text"), [(None, "default"), (3, "3")])
+def test_a_number_of_workers_that_was_not_given_is_called_so(tmp_path, n_workers, text):
+    stored = load(copied(tmp_path, "repeated"))
+    definition = stored.spec.definition.model_copy(update={"n_workers": n_workers})
+    resolved = dataclasses.replace(stored.spec.resolved, definition=definition)
+    changed = dataclasses.replace(stored, spec=dataclasses.replace(stored.spec, resolved=resolved))
+    assert facts_of(changed, [])["workers"] == text
 
 
 def test_one_that_was_not_started_has_measured_nothing(tmp_path):
