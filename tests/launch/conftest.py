@@ -84,6 +84,39 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     return Toy(tmp_path)
 
 
+class Gate:
+    """A file for which the toy's jobs wait before they report, so that a test decides what is over when, and not the machine."""
+
+    def __init__(self, toy: Toy) -> None:
+        self._path = toy.folder / "go"
+        self._began = toy.folder / "began"
+        self._toy = toy
+        self.opens_for(0)
+
+    def opens_for(self, jobs: int) -> None:
+        """Let jobs go on by themselves once so many have begun; 0 for never."""
+        self._began.mkdir(exist_ok=True)
+        wait = (
+            f"began = pathlib.Path({str(self._began)!r})\n"
+            "(began / str(os.getpid())).touch()\n"
+            "end = time.monotonic() + 300\n"  # nothing hangs for ever where what is waited for does not come
+            f"while not pathlib.Path({str(self._path)!r}).exists() and time.monotonic() < end:\n"
+            f"    if 0 < {jobs} <= len(os.listdir(began)):\n"
+            "        break\n"
+            "    time.sleep(0.02)\n"
+        )
+        (self._toy.folder / "toy.py").write_text(SCRIPT.replace("for epoch", f"{wait}for epoch", 1), encoding="utf-8")
+
+    def open(self) -> None:
+        """Let all go on."""
+        self._path.touch()
+
+
+@pytest.fixture
+def gate(toy: Toy) -> Gate:
+    return Gate(toy)
+
+
 @pytest.fixture
 def run(capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """Run `hpo_main.py` in process: exit code, stdout, stderr."""

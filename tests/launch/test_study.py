@@ -63,12 +63,12 @@ def test_a_single_experiment_is_no_study(toy, run):
     assert not (toy.results / "s" / "study.json").exists()
 
 
-def test_resume_finishes_what_never_began_in_the_order_of_the_study(toy, controller, run):
-    (toy.folder / "slow.txt").write_text("")
-    one = controller(*TWO, "--set", "arguments.seconds=0.2")
+def test_resume_finishes_what_never_began_in_the_order_of_the_study(toy, controller, run, gate):
+    one = controller(*TWO)
     one.until("starts:")
     one.send(signal.SIGKILL)
     one.finish()
+    gate.open()
     order = [(known["method"], known["number"]) for known in study_of(toy)["experiments"]]
     begun = [path.parent.name for path in (toy.results / "s").glob("*/*/experiment.json")]
     assert len(begun) < len(order)
