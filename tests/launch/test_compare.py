@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import resource
 import shutil
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from definitions.errors import EXIT_BUDGET, UserError
 from launch.verbs.compare import main
+from launch.verbs.status import main as status
+from tests.benchmarking.archive.stored_folders import change_identity, copied
 
 
 @pytest.fixture
@@ -64,3 +69,23 @@ def test_two_definitions_under_one_tag_are_refused_and_where_they_lie_together_n
     shutil.copytree(compared.experiment("d", seed=3), compared.experiment("c", seed=3))
     assert main(["c", "--results_dir", str(compared.results)]) == 0
     assert "warning: toy: not all alike in definition" in capfd.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_thousand_experiments_are_compared_and_shown_with_few_files_open(tmp_path, capfd):
+    first = copied(tmp_path, "repeated")
+    for number in range(1, 1000):
+        shutil.copytree(first, other := first.with_name(f"GRID-simulated-{number}"))
+        change_identity(other, number=number)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(limits[1], len([*Path("/proc/self/fd").iterdir()]) + 64), limits[1]))
+    try:
+        for _ in range(2):
+            assert main(["repeated", "--results_dir", str(tmp_path / "results"), "--format", "json", "--expect_seeds", "1000"]) == 0
+            (row,) = json.loads(capfd.readouterr().out)["rows"]
+            # They ran exactly the same.
+            assert (row["method"], row["seeds"]) == ("GRID", 1)
+        assert status(["repeated", "--results_dir", str(tmp_path / "results"), "--format", "json"]) == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert Counter(one["standing"] for one in json.loads(capfd.readouterr().out)["experiments"]) == {"killed": 1000}
