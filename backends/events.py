@@ -87,6 +87,7 @@ class Progressed(Event):
         elapsed_s, cpu_s: seconds since the script started, and processor seconds since then.
         phases_s: seconds by phase; `peak_bytes`: most resident memory of its process so far, 0 where that is not known.
         at_most: how many there will be at most, where it may stop early; `by_step`: whether it only counted steps for its throughput.
+        delayed_s: seconds that it could have run and other programs had the processor; 0 where that is not known.
     """
 
     done: float
@@ -99,6 +100,7 @@ class Progressed(Event):
     at_most: float | None = None
     by_step: bool = False
     peak_bytes: float = 0.0
+    delayed_s: float = 0.0
 
     @classmethod
     def of(cls, job: str, at: float, progress: ProgressLine) -> Progressed:

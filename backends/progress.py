@@ -24,6 +24,7 @@ class ProgressLine:
         at_most: how many there will be at most, where the script may stop early; None where it does not say.
         by_step: whether these are the steps that the script counted for its throughput, and it has not said what there is to do.
         peak_bytes: most resident memory that its process has had so far; 0 where that is not known.
+        delayed_s: seconds that it could have run and other programs had the processor; 0 where that is not known.
     """
 
     done: float
@@ -36,6 +37,7 @@ class ProgressLine:
     at_most: float | None = None
     by_step: bool = False
     peak_bytes: float = 0.0
+    delayed_s: float = 0.0
 
 
 def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | None:
@@ -47,6 +49,7 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
     """
     done, total, elapsed_s, cpu_s = (said.get(name) for name in ("done", "total", "elapsed_s", "cpu_s"))
     number, phases, at_most, peak_bytes = (said.get(name) for name in ("number", "phases_s", "at_most", "peak_bytes"))
+    delayed_s = said.get("delayed_s")
     if said.get("outrider_rank", 0) != 0 or not _is_amount(done) or not _is_amount(elapsed_s):
         return None
     return ProgressLine(
@@ -60,6 +63,7 @@ def read_progress(said: Mapping[str, Any], incarnation: int) -> ProgressLine | N
         float(at_most) if _is_amount(at_most) and at_most else None,
         said.get("by_step") is True,
         float(peak_bytes) if _is_amount(peak_bytes) and peak_bytes else 0.0,
+        float(delayed_s) if _is_amount(delayed_s) and delayed_s else 0.0,
     )
 
 

@@ -192,6 +192,7 @@ class Reporter:
                 "cpu_s": round(time.process_time() + sum(os.times()[2:4]), 6),
                 "phases_s": {name: round(seconds, 6) for name, seconds in self._phases.items()},
                 "peak_bytes": _peak_bytes(),
+                "delayed_s": _delayed_s(),
                 "outrider_incarnation": self._life(),
                 "outrider_rank": self._rank,
             }
@@ -779,6 +780,15 @@ def _peak_bytes() -> int:
         if line.startswith(b"VmHWM:"):
             return int(line.split()[1]) * 1024
     return 0
+
+
+def _delayed_s() -> float:
+    """Return the seconds that this process could have run and others had the processor; 0 where the system does not tell.
+
+    It is the main thread's run delay of Linux' scheduler statistics (Documentation/scheduler/sched-stats.rst).
+    """
+    fields = _content("/proc/self/schedstat").split()
+    return round(int(fields[1]) / 1e9, 6) if len(fields) > 1 else 0.0
 
 
 def _short(value: float) -> float:

@@ -18,7 +18,7 @@ from benchmarking.controller.method import Suggestion
 
 _ADDED_LATER = frozenset(
     {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Noted", "memo")}
-    | {("Progressed", name) for name in ("at_most", "by_step", "peak_bytes")}
+    | {("Progressed", name) for name in ("at_most", "by_step", "peak_bytes", "delayed_s")}
 )
 """Fields that are left out at their default, as they were before there were any."""
 

@@ -13,13 +13,14 @@ _MOST_POINTS = 256
 class ProgressPoint(NamedTuple):
     """A moment of a job: `done` of what it counts after `elapsed_s` seconds since its start, which took `cpu_s` processor seconds.
 
-    `peak_bytes` is the most memory that it had until then; 0 where that is not known.
+    `peak_bytes` is the most memory that it had until then, `delayed_s` the seconds that others had the processor; 0 where not known.
     """
 
     elapsed_s: float
     done: float
     cpu_s: float
     peak_bytes: float = 0.0
+    delayed_s: float = 0.0
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class ProgressCurve:
     @classmethod
     def begun(cls, event: Progressed) -> ProgressCurve:
         """Return the curve of a life of the job of which this is the first that it said."""
-        point = ProgressPoint(event.elapsed_s, event.done, event.cpu_s, event.peak_bytes)
+        point = ProgressPoint(event.elapsed_s, event.done, event.cpu_s, event.peak_bytes, event.delayed_s)
         return cls([point], event.total, 1, False, event.incarnation, event.at, dict(event.phases_s), event.at_most, event.by_step)
 
     def at_own_end(self) -> ProgressCurve:
@@ -72,7 +73,7 @@ class ProgressCurve:
             self.total = event.total
         self.went_back = self.went_back or event.done < last.done
         self.at, self.phases_s, self.at_most = event.at, dict(event.phases_s), event.at_most or self.at_most
-        self.points.append(ProgressPoint(event.elapsed_s, event.done, event.cpu_s, event.peak_bytes))
+        self.points.append(ProgressPoint(event.elapsed_s, event.done, event.cpu_s, event.peak_bytes, event.delayed_s))
         if len(self.points) > _MOST_POINTS:
             # The newer half tells how fast the job is now, so it stays whole; the first point is the end of start-up.
             middle = len(self.points) // 2

@@ -27,7 +27,7 @@ _HARDLY = 1.02
 
 _WORDS = {
     "total_s": "time", "train_s": "fit phase", "cpu_s": "CPU time", "rss_bytes": "memory", "gpu_bytes": "GPU memory",
-    "billable_s": "billed time", "cost_usd": "cost", "cpu_util": "CPU use", "gpu_util": "GPU use",
+    "billable_s": "billed time", "quiet_s": "time without other programs", "cost_usd": "cost", "cpu_util": "CPU use", "gpu_util": "GPU use",
 }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def causes_of(item: Fitted, metric: str, question: Question) -> dict[str, float]
         return {"scatter of the runs": 1.0}
     if item.prefixes and metric in TIMES:
         rng = np.random.default_rng(question.seed)
-        clock = "cpu" if metric == "cpu_s" else "wall"
+        clock = {"cpu_s": "cpu", "quiet_s": "quiet"}.get(metric, "wall")
         return _shares(causes_of_time(item.prefixes, item.used, question.draws, rng, clock))
     if item.prefixes and metric == "rss_bytes":
         return _shares(causes_of_peak(item.prefixes, item.used, item.rss))

@@ -74,7 +74,7 @@ def _was_measured(item: Fitted, metric: str) -> bool:
     if metric == "cost_usd":
         return item.time is not None and bool(item.instance_type)
     # Where the job's own beginning was run, what small jobs alone measured is no row without a forecast.
-    if metric == "billable_s" or (item.prefixes and (metric == "train_s" or metric in UTILISATIONS)):
+    if metric in ("billable_s", "quiet_s") or (item.prefixes and (metric == "train_s" or metric in UTILISATIONS)):
         return False
     return any(getattr(canary, metric) is not None for canary in item.canaries if canary.status != PREFIX)
 

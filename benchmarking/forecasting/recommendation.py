@@ -11,13 +11,23 @@ from benchmarking.forecasting.model.result import Forecast, Status
 from benchmarking.forecasting.render import readable
 from definitions.schema import Mode
 
-_FORECAST_OF = {"cost_usd": "cost_usd", "duration_s": "total_s", "billable_s": "total_s", "cpu_s": "cpu_s", "peak_rss_bytes": "rss_bytes"}
+_FORECAST_OF = {
+    "cost_usd": "cost_usd",
+    "duration_s": "total_s",
+    "billable_s": "total_s",
+    "cpu_s": "cpu_s",
+    "peak_rss_bytes": "rss_bytes",
+    "quiet_s": "quiet_s",
+}
 """Objective -> the metric that forecasts it."""
 
-_DEARER = {"cost_usd": "dearer", "total_s": "slower", "cpu_s": "slower", "rss_bytes": "larger"}
+_DEARER = {"cost_usd": "dearer", "total_s": "slower", "quiet_s": "slower", "cpu_s": "slower", "rss_bytes": "larger"}
 
 CONFIDENCE, TOLERANCE = 0.9, 0.05
 """What a recommendation asks for, as RACE does by default."""
+
+_ONE_PRICE = 1.05
+"""Prices of a second that differ by no more than this count as one."""
 
 MORE = "RACE, or more canaries, would tell."
 
@@ -30,8 +40,27 @@ def raced_metric(objectives: dict[str, Mode], forecasts: Sequence[Forecast]) -> 
         forecasts: of all configurations.
     """
     there = {one.metric for one in forecasts if one.median is not None}
+    # Time without other programs is the configuration's own; it is compared where all know it, for money too where all have one price.
+    if _known(forecasts, "quiet_s"):
+        times = ("duration_s", "billable_s", *(["cost_usd"] if _have_one_price(forecasts) else []))
+        objectives = {("quiet_s" if name in times else name): mode for name, mode in objectives.items()}
     wanted = [_FORECAST_OF[name] for name, mode in objectives.items() if mode == "min" and name in _FORECAST_OF]
     return next((metric for metric in (*wanted, "cost_usd", "total_s", "cpu_s") if metric in there), "total_s")
+
+
+def _known(forecasts: Sequence[Forecast], metric: str) -> bool:
+    """Return whether a metric is forecast of every configuration."""
+    known = {one.configuration for one in forecasts if one.metric == metric and one.median is not None}
+    return bool(known) and known == {one.configuration for one in forecasts}
+
+
+def _have_one_price(forecasts: Sequence[Forecast]) -> bool:
+    """Return whether a second costs the same in all configurations, up to the whole seconds that bills have."""
+    medians = {(one.configuration, one.metric): one.median for one in forecasts if one.median}
+    each = [
+        usd / seconds for (name, metric), usd in medians.items() if metric == "cost_usd" and (seconds := medians.get((name, "total_s")))
+    ]
+    return bool(each) and max(each) <= _ONE_PRICE * min(each)
 
 
 def ranked(forecasts: Sequence[Forecast], metric: str) -> list[str]:

@@ -21,6 +21,7 @@ from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
 from benchmarking.forecasting.model.billing import Billing
+from benchmarking.forecasting.prefix.measured import without_delay
 from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
 from benchmarking.forecasting.running.projection import Openness, project
 from benchmarking.methods.canary import CONFIGURATIONS, LADDER, PREFIXES, STRETCH, ladder_of, make_stretch, tells_its_total
@@ -149,7 +150,7 @@ class Race(Method):
         """Return whether a running prefix's interval is beyond the best other's by more than the tolerance."""
         if len(self.settings.objectives) > 1:
             return False
-        own, found = self._canary(evaluation, {}), project(progress)
+        own, found = self._canary(evaluation, {}), project(without_delay(progress) or progress)
         bounds = [bound for name, bound in self._bounds.items() if name != own.configuration]
         if not bounds or isinstance(found, Openness):
             return False

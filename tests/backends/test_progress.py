@@ -44,6 +44,13 @@ def test_other_ranks_and_what_is_no_amount_say_nothing(said):
     assert read_progress(said, 0) is None
 
 
+@pytest.mark.parametrize(("said", "delayed_s"), [(1.5, 1.5), (0, 0.0), (None, 0.0), (-1, 0.0), ("much", 0.0), (float("nan"), 0.0)])
+def test_time_that_others_had_the_processor_is_told_or_not_known(said, delayed_s):
+    found = read_progress({"done": 3, "elapsed_s": 4, "delayed_s": said}, 0)
+    assert found is not None
+    assert found.delayed_s == delayed_s
+
+
 @pytest.mark.parametrize("total", [0, -4, None, "many", float("inf")])
 def test_a_total_that_is_none_is_left_open(total):
     found = read_progress({"done": 3, "total": total, "elapsed_s": 1}, 0)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def objective_draws(groups: Mapping[str, Sequence[Canary]], settings: RaceSettings, seed: int) -> dict[str, dict[str, FloatArray]]:
     """Return draws (n,) of each objective by configuration.
 
-    They are those of the forecasts themselves, so that a race and the table of its forecasts never contradict each other.
+    They are those of the forecasts themselves, so that a race and the table of its forecasts never contradict each other. Where all
+    know it, they are without the time that other programs had the processor, which is not the configuration's own.
 
     Args:
         groups: canaries by configuration.
@@ -33,11 +34,13 @@ def objective_draws(groups: Mapping[str, Sequence[Canary]], settings: RaceSettin
     """
     question = Question(settings.billing, draws=settings.draws, seed=seed)
     found = {}
-    for name, item in fit_all(groups, 1.0).items():
-        drawn = draw(item, question)
-        seconds = drawn["total_s"] if "total_s" in drawn else drawn["cpu_s"]
+    fitted = fit_all(groups, 1.0)
+    all_drawn = {name: draw(item, question) for name, item in fitted.items()}
+    quiet = all("quiet_s" in drawn for drawn in all_drawn.values())
+    for name, drawn in all_drawn.items():
+        item, seconds = fitted[name], drawn["quiet_s" if quiet else "total_s" if "total_s" in drawn else "cpu_s"]
         # Without a price seconds are compared.
-        cost = drawn.get("cost_usd")
+        cost = None if quiet else drawn.get("cost_usd")
         priced = (seconds + settings.billing.startup_s) * usd_per_second(item.canaries[0], settings) if cost is None else cost
         found[name] = {TIME: seconds, COST: priced}
     return found

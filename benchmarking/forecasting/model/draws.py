@@ -111,7 +111,7 @@ def ladder_draws(item: Fitted, question: Question) -> dict[str, FloatArray]:
 def _from_prefixes(item: Fitted, question: Question, rng: Generator) -> dict[str, FloatArray]:
     """Return draws by metric from the beginning of the full job, and from small jobs what it does not show."""
     values: dict[str, FloatArray] = {}
-    for metric, clock in (("total_s", "wall"), ("cpu_s", "cpu")):
+    for metric, clock in (("total_s", "wall"), ("cpu_s", "cpu"), ("quiet_s", "quiet")):
         found = time_draws(item.prefixes, item.used, question.draws, rng, clock)
         if found is not None:
             values[metric] = found

@@ -74,7 +74,7 @@ def time_draws(
         small: its completed small jobs.
         size: number of draws.
         rng: generator.
-        clock: `wall` or `cpu`.
+        clock: `wall`, `cpu`, or `quiet` (the wall's without the time that other programs had the processor).
         only: the one cause that the draws differ by, all else at its median; None for all of them.
     """
     import numpy as np
@@ -91,8 +91,7 @@ def time_draws(
         rest = None if progress is None else _rest(progress, clock)
         if progress is None or not isinstance(rest, Rest):
             continue
-        until_s = progress.end_cpu_s if clock == "cpu" else progress.end_s
-        whole = canary.cpu_s if clock == "cpu" else canary.total_s
+        until_s, whole = _until(progress, clock), _whole(canary, clock)
         if progress.is_through and whole is not None:
             # It ran to its end: nothing is left to be forecast but another run of it.
             logs.append(np.full(size, math.log(max(whole, 1e-6))))
@@ -118,7 +117,7 @@ def causes_of_time(prefixes: Sequence[Canary], small: Sequence[Canary], size: in
         small: its completed small jobs.
         size: number of draws.
         rng: generator.
-        clock: `wall` or `cpu`.
+        clock: `wall`, `cpu`, or `quiet` (the wall's without the time that other programs had the processor).
     """
     import numpy as np
 
@@ -153,11 +152,11 @@ def unseen_draws(prefixes: Sequence[Canary], small: Sequence[Canary], size: int,
         small: its completed small jobs.
         size: number of draws.
         rng: generator.
-        clock: `wall` or `cpu`.
+        clock: `wall`, `cpu`, or `quiet` (the wall's without the time that other programs had the processor).
     """
     import numpy as np
 
-    runs = [canary for canary in through(small) if (canary.cpu_s if clock == "cpu" else canary.total_s) is not None]
+    runs = [canary for canary in through(small) if _whole(canary, clock) is not None]
     if not runs:
         return {}
     seen = {name for canary in prefixes if canary.progress is not None for name, seconds in canary.progress.phases if seconds > 0}
@@ -184,9 +183,23 @@ def _noise_of(runs: Sequence[Canary], clock: str) -> float:
 
 def tail_s(canary: Canary, clock: str) -> float:
     """Return the seconds of a small job after its last word of progress, by a clock; 0 where they are not known."""
+    until_s = 0.0 if canary.progress is None else _until(canary.progress, clock)
+    return max(0.0, (_whole(canary, clock) or 0.0) - until_s)
+
+
+def _until(progress: ProgressSummary, clock: str) -> float:
+    """Return the seconds until the last word of progress, by a clock."""
+    return progress.end_cpu_s if clock == "cpu" else progress.end_s - (progress.delayed_s if clock == "quiet" else 0.0)
+
+
+def _whole(canary: Canary, clock: str) -> float | None:
+    """Return the seconds of a run, by a clock; None where it was not read. What other programs took after the last word is as before it."""
+    if clock != "quiet":
+        return canary.cpu_s if clock == "cpu" else canary.total_s
     progress = canary.progress
-    whole, until = (canary.cpu_s, progress and progress.end_cpu_s) if clock == "cpu" else (canary.total_s, progress and progress.end_s)
-    return max(0.0, (whole or 0.0) - (until or 0.0))
+    if canary.total_s is None or progress is None or progress.end_s <= 0:
+        return None
+    return canary.total_s * (1 - progress.delayed_s / progress.end_s)
 
 
 def _phase(canary: Canary, name: str, clock: str) -> float:
@@ -194,12 +207,12 @@ def _phase(canary: Canary, name: str, clock: str) -> float:
     if progress is None:
         return 0.0
     seconds = dict(progress.phases).get(name, 0.0)
-    # The reporter times phases by the wall; their processor time goes with that of the whole.
-    return seconds * (progress.end_cpu_s / progress.end_s if progress.end_s else 1.0) if clock == "cpu" else seconds
+    # The reporter times phases by the wall; their time by another clock goes with that of the whole.
+    return seconds if clock == "wall" or not progress.end_s else seconds * _until(progress, clock) / progress.end_s
 
 
 def _rest(progress: ProgressSummary, clock: str) -> object:
-    return progress.cpu if clock == "cpu" else progress.wall
+    return {"cpu": progress.cpu, "quiet": progress.quiet}.get(clock, progress.wall)
 
 
 def _bend_draws(small: Sequence[Canary], size: int, rng: Generator) -> FloatArray:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
 
-METRICS = ("total_s", "train_s", "cpu_s", "rss_bytes", "gpu_bytes", "billable_s", "cost_usd", "cpu_util", "gpu_util")
+METRICS = ("total_s", "train_s", "cpu_s", "quiet_s", "rss_bytes", "gpu_bytes", "billable_s", "cost_usd", "cpu_util", "gpu_util")
+"""`quiet_s` is the time that is left of `total_s` without that in which other programs had the processor, where the system tells."""
 
-TIMES = ("total_s", "train_s", "billable_s", "cost_usd", "cpu_s")
+TIMES = ("total_s", "train_s", "billable_s", "cost_usd", "cpu_s", "quiet_s")
 """Metrics that follow from the laws of wall or processor time."""
 
 UTILISATIONS = ("cpu_util", "gpu_util")

@@ -50,6 +50,8 @@ class ProgressSummary:
         phases: (name, seconds) until its last word.
         at_most: how many there are at most, where it may stop early, and `wall` and `cpu` are of all these; else None.
         found: how many there were, where that was open until the job's own end; else None.
+        quiet: what was left of the loop on a machine without other programs; too early where the system does not tell of them.
+        delayed_s: seconds until its last word that other programs had the processor; 0 where that is not known.
     """
 
     done: float
@@ -66,6 +68,8 @@ class ProgressSummary:
     phases: tuple[tuple[str, float], ...]
     at_most: float | None = None
     found: float | None = None
+    quiet: Rest | Openness = Openness.TOO_EARLY
+    delayed_s: float = 0.0
 
     @property
     def share(self) -> float | None:
@@ -107,6 +111,8 @@ def measured(curve: ProgressCurve) -> ProgressSummary:
         phases=tuple(sorted(curve.phases_s.items())),
         at_most=at_most,
         found=last.done if curve.is_found else None,
+        quiet=_quiet_rest(whole),
+        delayed_s=last.delayed_s,
     )
 
 
@@ -129,6 +135,32 @@ def _processor_rest(curve: ProgressCurve) -> Rest | Openness:
     first, last = curve.points[0], curve.points[-1]
     busy = (last.cpu_s - first.cpu_s) / (last.elapsed_s - first.elapsed_s)
     return Rest(wall.seconds * busy, wall.sd, wall.freedom)
+
+
+def _quiet_rest(curve: ProgressCurve) -> Rest | Openness:
+    """Return what is left without the time that other programs have; by the wall's law where too little is left for one of its own."""
+    alone = without_delay(curve)
+    if alone is None:
+        return Openness.TOO_EARLY
+    found, wall = _rest(alone), _rest(curve)
+    if isinstance(found, Rest) or isinstance(wall, Openness):
+        return found
+    first, last = curve.points[0], curve.points[-1]
+    own = 1 - (last.delayed_s - first.delayed_s) / (last.elapsed_s - first.elapsed_s)
+    return Rest(wall.seconds * max(own, 0.0), wall.sd, wall.freedom)
+
+
+def without_delay(curve: ProgressCurve) -> ProgressCurve | None:
+    """Return the same course without the time that other programs had the processor; None where the system does not tell."""
+    if not curve.points[-1].delayed_s:
+        return None
+    points = [curve.points[0]._replace(elapsed_s=curve.points[0].elapsed_s - curve.points[0].delayed_s)]
+    for point in curve.points[1:]:
+        elapsed_s = point.elapsed_s - point.delayed_s
+        # The two are counted by different clocks: what passes by neither is no moment of its own.
+        if elapsed_s > points[-1].elapsed_s:
+            points.append(point._replace(elapsed_s=elapsed_s))
+    return dataclasses.replace(curve, points=points)
 
 
 def _by_processor(curve: ProgressCurve) -> ProgressCurve:

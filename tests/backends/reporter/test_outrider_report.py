@@ -107,6 +107,7 @@ def test_a_script_of_which_the_beginning_is_wanted_ends_itself_and_says_what_it_
     assert last["elapsed_s"] >= 0.5  # type: ignore[operator]
     assert 0 < last["done"] < 1000  # type: ignore[operator]
     assert last["peak_bytes"] > 1e6  # type: ignore[operator]
+    assert 0 <= last["delayed_s"] <= last["elapsed_s"] + 0.1  # type: ignore[operator]
     assert lines_of(output, SUMMARY_MARK)
     assert "whole" not in output
 

@@ -10,13 +10,13 @@ from benchmarking.forecasting.prefix.measured import measured
 LOCAL = "local.1cpu"
 
 
-def curve(times, total, *, startup_s=2.0, cores=1.0, peaks=None, incarnation=0, from_done=0, phases=None, at_most=None):
+def curve(times, total, *, startup_s=2.0, cores=1.0, peaks=None, incarnation=0, from_done=0, phases=None, at_most=None, delays=None):
     """Return the curve of a job whose steps take these seconds; `peaks` gives its memory after so many."""
     found, elapsed_s = None, startup_s
     for done in range(len(times) + 1):
         event = Progressed(
             "j", 1000.0 + elapsed_s, float(done + from_done), total, elapsed_s, cores * elapsed_s, phases or {}, incarnation, done,
-            at_most, peak_bytes=0.0 if peaks is None else peaks(done),
+            at_most, peak_bytes=0.0 if peaks is None else peaks(done), delayed_s=0.0 if delays is None else delays(done),
         )  # fmt: skip
         if found is None:
             found = ProgressCurve.begun(event)

@@ -12,7 +12,9 @@ from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import quantiles
+from benchmarking.forecasting.recommendation import raced_metric, ranked
 from tests.benchmarking.forecasting.canary_tables import canaries, metric
+from tests.benchmarking.forecasting.prefix_runs import prefix
 
 GIB = 1024**3
 
@@ -75,3 +77,30 @@ def test_running_out_of_memory_is_a_fact_whatever_was_measured():
 
 def test_the_half_width_is_a_share_of_the_median():
     assert half_width(np.linspace(50.0, 150.0, 1001)) == pytest.approx(0.4)
+
+
+def test_on_a_busy_machine_configurations_are_compared_without_what_other_programs_took():
+    # `a` needs 0.1 s a step and got a quarter of the processor, `b` needs 0.2 s and had it alone: the wall says the opposite of the truth.
+    known = {
+        "a": [prefix([0.4] * 60, 1000.0, name="a", cores=0.25, delays=lambda done: 0.01 + 0.3 * done)],
+        "b": [prefix([0.2] * 60, 1000.0, name="b", delays=lambda done: 0.01)],
+    }
+    settings = RaceSettings(billing=Billing("us-east-1"), draws=500)
+    drawn = objective_draws(known, settings, 0)
+    assert np.median(drawn["a"][TIME]) == pytest.approx(102.0, rel=0.05)
+    assert np.median(drawn["b"][TIME]) == pytest.approx(202.0, rel=0.05)
+    assert np.median(drawn["b"][COST]) == pytest.approx(2 * np.median(drawn["a"][COST]), rel=0.05)
+    # Where one does not know it, all are compared by the wall's clock.
+    mixed = objective_draws({**known, "b": [prefix([0.2] * 60, 1000.0, name="b")]}, settings, 0)
+    assert np.median(mixed["a"][TIME]) == pytest.approx(402.0, rel=0.1)
+    # The recommendation and the table have the same.
+    shown = forecast(CanaryTable((*known["a"], *known["b"])), Question(Billing("us-east-1")))
+    for objective in ("duration_s", "cost_usd"):
+        assert raced_metric({objective: "min"}, shown) == "quiet_s"
+    assert ranked(shown, "quiet_s") == ["a", "b"]
+    assert metric(shown, "quiet_s", "a").median == pytest.approx(102.0, rel=0.05)
+    assert metric(shown, "total_s", "a").median == pytest.approx(402.0, rel=0.1)
+    # Where seconds have several prices, money goes before time.
+    twice = prefix([0.2] * 60, 1000.0, name="b", instance_type="local.2cpu", delays=lambda done: 0.01)
+    shown = forecast(CanaryTable((*known["a"], twice)), Question(Billing("us-east-1")))
+    assert raced_metric({"cost_usd": "min"}, shown) == "cost_usd"

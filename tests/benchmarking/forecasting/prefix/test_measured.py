@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarking.forecasting.prefix.measured import Rest, measured
+from benchmarking.forecasting.prefix.measured import Rest, measured, without_delay
 from benchmarking.forecasting.running.projection import Openness
 from tests.benchmarking.forecasting.prefix_runs import curve
 
@@ -63,3 +63,18 @@ def test_what_is_open_stays_so():
     assert measured(curve([0.1] * 50, None)).wall is Openness.NO_TOTAL
     assert measured(curve([0.1] * 2, 1000.0)).wall is Openness.TOO_EARLY
     assert measured(curve([0.1] * 50, None)).share is None
+
+
+def test_time_that_other_programs_had_is_no_part_of_what_a_quiet_machine_takes():
+    # Steps of 0.4 s, in 0.3 s of which others had the processor, after a start-up of 2 s that was delayed by 1 s.
+    told = measured(curve([0.4] * 60, 1000.0, delays=lambda done: 1.0 + 0.3 * done))
+    assert told.delayed_s == pytest.approx(19.0)
+    assert told.wall.seconds == pytest.approx(376.0, rel=0.01)
+    assert told.quiet.seconds == pytest.approx(94.0, rel=0.01)
+    # Where the system does not tell, nothing is said.
+    assert measured(curve([0.4] * 60, 1000.0)).quiet is Openness.TOO_EARLY
+
+
+def test_moments_that_were_nothing_but_waiting_are_none_of_a_quiet_machine():
+    told = without_delay(curve([0.4, 0.4, 0.4], 10.0, delays=lambda done: (0.0, 0.3, 0.75, 1.0)[done]))
+    assert [(point.done, round(point.elapsed_s, 3)) for point in told.points] == [(0.0, 2.0), (1.0, 2.1), (3.0, 2.2)]
