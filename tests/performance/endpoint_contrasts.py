@@ -7,56 +7,19 @@ does other things too, go by the ratios.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import re
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from _common import ROOT, in_turn, load_line
-from load_generators import package_of, targets_file
+from _common import in_turn, load_line
+from _served import LoadedFront, chain_of
+from load_generators import package_of
 
-from tests.backends.serving.front_bench import FrontBench
-from tests.backends.serving.onnx_packages import archive, config, linear_model
+from tests.backends.serving.onnx_packages import config, linear_model
 
 COLUMNS = 12_288
 """Numbers of a row: an image of 3 x 64 x 64."""
-
-
-class LoadedFront:
-    """A front with copies of one model, and loads on it."""
-
-    def __init__(self, folder, files, columns, copies=1, answers=0, **settings):
-        self.folder, self.copies = folder, copies
-        one = archive(folder / "model.tar.gz", files)
-        (folder / "targets").mkdir()
-        for number in range(copies):
-            (folder / "targets" / f"m-v{number}.tar.gz").hardlink_to(one)
-        self.bench = FrontBench(folder, server="ort", folder=str(folder / "targets"), threads=1, **settings)
-        assert self.bench.said["ready"], self.bench.said
-        told = json.loads(targets_file(folder, columns).read_text())
-        told["targets"] = [{"target": f"m-v{number}.tar.gz", "package": "m"} for number in range(copies)]
-        if answers:
-            told["packages"]["m"] |= {"outputs": [{"name": "y", "datatype": "FP32", "shape": [answers]}], "reference": None}
-        self.targets = folder / "told.json"
-        self.targets.write_text(json.dumps(told))
-
-    def load(self, *words):
-        """The last report of a load."""
-        port = self.bench.said["port"]
-        environ = {
-            **os.environ, "OUTRIDER_ENDPOINT_URL": f"http://127.0.0.1:{port}/endpoints/endpoint/invocations", "OUTRIDER_SAMPLING": "0",
-            "OUTRIDER_ENDPOINT_TARGETS": str(self.targets), "PYTHONPATH": str(ROOT / "backends" / "reporter"),
-        }  # fmt: skip
-        command = [sys.executable, str(ROOT / "benchmarking" / "workloads" / "endpoint_load.py"), *map(str, words)]
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-        said = [json.loads(line) for line in re.findall(r"^\[tune-metric\]: (.*)$", done.stdout, re.MULTILINE)]
-        said = [one for one in said if "probe_rate_per_s" not in one]
-        assert said, done.stdout + done.stderr
-        return said[-1]
+_LAYERS, _MEAN_THINK_S, _ASKED, _LEAST_S = 400, 0.275, 1.05, 12.0
 
 
 def payloads(seconds):
@@ -85,13 +48,22 @@ def payloads(seconds):
 
 
 def loops(seconds):
-    """Latency by kind of loop, the open one at the rate that the users come to."""
+    """Latency by kind of loop on a server that is nearly saturated: as many users as would ask a little more than it answers.
+
+    The open loops have the rate that the users come to, and the one that they would have if nobody waited for the server.
+    """
+    seconds = max(seconds, _LEAST_S)
     with tempfile.TemporaryDirectory() as name:
-        front = LoadedFront(Path(name), package_of(COLUMNS), COLUMNS)
-        users = front.load("--load", "users", "--ramp", f"200@{seconds}@200", "--payload", "json")
-        opened = front.load("--load", "open", "--rate", users["achieved_per_s"], "--duration_s", seconds, "--payload", "json")
+        front = LoadedFront(Path(name), chain_of(_LAYERS), 512)
+        common = ("--payload", "binary", "--timeout_s", 60)
+        most = front.load("--load", "users", "--ramp", "200@8@200", *common)["achieved_per_s"]
+        count = max(2, round(_ASKED * most * _MEAN_THINK_S))
+        users = front.load("--load", "users", "--ramp", f"{count}@{seconds}@{count}", *common)
+        found = {"most": most, "count": count, "rate": users["achieved_per_s"], "users": users["latency_p95_ms"]}
+        for which, rate in (("open", found["rate"]), ("asked", count / _MEAN_THINK_S)):
+            found[which] = front.load("--load", "open", "--rate", rate, "--duration_s", seconds, *common)["latency_p95_ms"]
         front.bench.close()
-    return {"rate": users["achieved_per_s"], "users": users["latency_p95_ms"], "open": opened["latency_p95_ms"]}
+    return found
 
 
 def rooms(seconds):
@@ -130,8 +102,12 @@ def main():
     rates = {form: statistics.median(one[form] for one in found["payloads"]) for form in ("json", "binary")}
     json_rate, binary_rate = rates["json"], rates["binary"]
     print(f"largest rate at p99 50 ms: JSON {json_rate:.0f}/s, binary {binary_rate:.0f}/s, ratio {binary_rate / max(json_rate, 1e-9):.1f}")
-    rate, users, opened = (statistics.median(one[name] for one in found["loops"]) for name in ("rate", "users", "open"))
-    print(f"p95 at {rate:.0f}/s: 200 users who wait {users:.0f} ms, open loop {opened:.0f} ms")
+    names = ("most", "count", "rate", "users", "open", "asked")
+    most, count, rate, users, opened, asked_p95 = (statistics.median(one[name] for one in found["loops"]) for name in names)
+    print(
+        f"a server of at most {most:.0f}/s: {count:.0f} users who wait come to {rate:.0f}/s at p95 {users:.0f} ms; open loop at that rate "
+        f"{opened:.0f} ms, at the {count / _MEAN_THINK_S:.0f}/s that they would ask for if nobody waited {asked_p95:.0f} ms"
+    )
     for one in found["rooms"][-1].values():
         cold = f", cold p50 {one['cold_p50_ms']:.0f} ms" if one["cold_p50_ms"] else ""
         print(f"room for {one['resident']} of four models: warm p50 {one['warm_p50_ms']:.1f} ms{cold}, cold share {one['cold_share']:.2f}")

@@ -54,6 +54,17 @@ class One(FastHttpUser):
 """
 
 
+_RATE_OFF = 0.05
+
+TOKENIZER = {
+    "version": "1.0",
+    "added_tokens": [],
+    "pre_tokenizer": {"type": "Whitespace"},
+    "model": {"type": "WordLevel", "vocab": {"?": 0, "a": 1, "the": 2}, "unk_token": "?"},
+}
+"""AIPerf counts tokens of every prompt; the tokenizer that it brings is downloaded on its first use, and this one is not."""
+
+
 class Figures:
     """What a generator says: milliseconds, requests a second, and the processor seconds that it took."""
 
@@ -126,15 +137,18 @@ class Bench:
         out = self.folder / "aiperf"
         template = self.folder / "template.jinja2"
         template.write_bytes(self.body)
+        tokenizer = self.folder / "tokenizer"
+        tokenizer.mkdir(exist_ok=True)
+        (tokenizer / "tokenizer.json").write_text(json.dumps(TOKENIZER))
+        (tokenizer / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "?"}))
         base, slash, path = self.url.partition("/v2/")
         command = [
             programs / "aiperf", "profile", "--model", "m", "--url", base, "--endpoint-type", "template", "--custom-endpoint", slash + path,
             "--extra-inputs", f"payload_template:{template}", "--extra-inputs", "response_field:outputs",
             "--request-rate", self.rate, "--request-rate-mode", "constant", "--request-count", int(self.rate * self.seconds),
-            "--artifact-dir", out, "--ui", "none", "--tokenizer", "builtin", "--isl", 1,
+            "--artifact-dir", out, "--ui", "none", "--tokenizer", tokenizer, "--isl", 1,
         ]  # fmt: skip
-        environ = {**os.environ, "HF_HUB_OFFLINE": "1"}
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environ, check=False)
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
         found = sorted(out.rglob("*aiperf.json"))
         assert found, (done.stdout + done.stderr)[-2000:]
         said = json.loads(found[-1].read_text())
@@ -147,6 +161,20 @@ def measured(call):
     began_s = cpu_now_s()
     found = call()
     found.cpu_s = cpu_now_s() - began_s
+    return found
+
+
+def of_peer(peer, bench, programs):
+    """Figures of a peer; None, with a line that names it, where it did not run, or not at the rate: that is no figure of it."""
+    try:
+        found = measured(lambda: getattr(bench, peer)(programs))
+    except (subprocess.SubprocessError, AssertionError, OSError, ValueError, LookupError) as error:
+        words = (getattr(error, "stderr", None) or b"").decode("utf-8", "replace") or str(error)
+        print(f"{peer}: left out, its run failed: {words.strip()[-600:]}")
+        return None
+    if abs(found.achieved / bench.rate - 1) > _RATE_OFF:
+        print(f"{peer}: left out, it called {found.achieved:.1f} times a second where {bench.rate:g} were asked")
+        return None
     return found
 
 
@@ -202,7 +230,7 @@ def compare(arguments):
             for peer in arguments.peers:
                 programs = environment(peer)
                 if programs is not None:
-                    sides[peer] = lambda peer=peer, programs=programs: measured(lambda: getattr(one, peer)(programs))
+                    sides[peer] = lambda peer=peer, programs=programs: of_peer(peer, one, programs)
             print(
                 f"{server}, bodies of {len(body) / 1000:.0f} kB as JSON at {arguments.rate:g}/s for {arguments.seconds:g} s; {load_line()}"
             )
@@ -225,6 +253,9 @@ def ready_model(port):
 def show(found):
     ours = statistics.median(one.p50_ms for one in found["ours"])
     for name, rounds in found.items():
+        if None in rounds:
+            print(f"  {name:8} left out, as said above: {rounds.count(None)} of {len(rounds)} rounds came to nothing")
+            continue
         names = ("p50_ms", "sent_p50_ms", "p99_ms", "achieved", "cpu_s")
         p50, sent_p50, p99, achieved, cpu_s = (statistics.median(getattr(one, what) for one in rounds) for what in names)
         more = f" ({sent_p50:.2f} from sending)" if name == "ours" else f", ours / {name} {ours / p50:.2f}"

@@ -11,14 +11,12 @@ import argparse
 import asyncio
 import tempfile
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 from _common import load_line
 from _queues import Queue, QueueClient, plain_bisection, users_ramp
-from endpoint_contrasts import LoadedFront
-from load_generators import package_of
+from _served import LoadedFront, chain_of
 
 from benchmarking.workloads.load.calls import CallEnd
 from benchmarking.workloads.load.endpoint import CalledEndpoint, LoadTarget
@@ -113,26 +111,6 @@ def passing(kind, draws, percentile, probe_s):
         print(f"{kind}: at {factor:g} times the true rate {shares}", flush=True)
 
 
-def chain_of(layers, columns=512):
-    """The files of a model of so many products of matrices: every row takes the same time."""
-    from onnx import TensorProto, helper, numpy_helper
-
-    weights = np.eye(columns, dtype="float32")
-    names = ["x", *(f"h{number}" for number in range(layers))]
-    nodes = [helper.make_node("MatMul", [a, "weights"], [b]) for a, b in pairwise(names)]
-    nodes.append(helper.make_node("ReduceMean", [names[-1]], ["y"], axes=[1], keepdims=1))
-    graph = helper.make_graph(
-        nodes,
-        "chain",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", columns])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", 1])],
-        [numpy_helper.from_array(weights, "weights")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    model.ir_version = 9
-    return package_of(columns) | {"m/1/model.onnx": bytes(model.SerializeToString())}
-
-
 def real(draws, percentile, layers):
     """Searches on a real server that serves one row after the other in one time: M/D/1 with the capacity that 200 users come to."""
     for _ in range(draws):
@@ -150,7 +128,7 @@ def real(draws, percentile, layers):
             f"ort, {1000 / mu:.2f} ms a row, p{percentile:g} {1000 * queue.limit_s:.1f} ms: M/D/1 carries {truth:.0f}/s; found "
             f"{said['max_rate_per_s']:.0f} ({100 * (said['max_rate_per_s'] / truth - 1):+.1f} %), estimate "
             + (f"{estimate:.0f} ({100 * (estimate / truth - 1):+.1f} %)" if estimate else "none")
-            + f", rung {said['rung']}",
+            + (f"; {said['why']}" if said.get("at_least") else ""),
             flush=True,
         )
 

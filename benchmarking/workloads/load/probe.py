@@ -14,7 +14,7 @@ from .search import PROMISING
 from .session import LoadClient, soon
 from .tally import LoadTally
 
-_RAMP_LIMITS = 10
+_RAMP_LIMITS, _SHORT_RAMP_LIMITS = 10, 3
 _LEAST_RAMP_S, _MOST_RAMP_S = 0.25, 5.0
 _SPARE = 1.5
 _LEAST_LIMITS = 20
@@ -53,9 +53,10 @@ def rules_for(rate: float, options: LoadOptions) -> ProbeRules:
     return ProbeRules(rate, options.percentile, options.slo_s, max(options.probe_s, needed_s, _LEAST_LIMITS * options.slo_s))
 
 
-def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float) -> OpenPlan:
-    """Return when a probe that begins then sends: after a ramp, in which a queue grows as long as it will be."""
-    ramp_s = min(max(_LEAST_RAMP_S, _RAMP_LIMITS * options.slo_s), _MOST_RAMP_S)
+def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float, *, certifies: bool = True) -> OpenPlan:
+    """Return when a probe that begins then sends: after a ramp, in which a queue grows as long as it will be; who explores waits less."""
+    limits = _RAMP_LIMITS if certifies else _SHORT_RAMP_LIMITS
+    ramp_s = min(max(_LEAST_RAMP_S, limits * options.slo_s), _MOST_RAMP_S)
     return OpenPlan(begin_s, rules.longest_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
 
 
@@ -70,7 +71,7 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certif
             over the limit than may be.
     """
     rules = rules_for(rate, options)
-    judge, plan, found = ProbeJudge(rules, certifies=certifies), plan_for(rules, options, soon()), list[str]()
+    judge, plan, found = ProbeJudge(rules, certifies=certifies), plan_for(rules, options, soon(), certifies=certifies), list[str]()
 
     def blocks(now: float, tally: LoadTally) -> list[tuple[int, ...]]:
         # A block is whole once the requests that were due in it are sent: one tick after its end they are, or the client lags.
