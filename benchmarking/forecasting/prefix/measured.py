@@ -22,6 +22,9 @@ _EARLY = 1 / 3
 _WRONG_BY, _WRONG_SHARE = 2.0, 0.02
 """By how much a total may be wrong, as a number or as a share of it."""
 
+_SHORT_SD = 0.05
+"""Standard deviation, on the log scale, of what is told of a loop that had less than a second by a clock."""
+
 _STRETCHES = 6
 """Stretches of about equal time that a loop has at least where its course is looked at."""
 
@@ -126,28 +129,34 @@ def _rest(curve: ProgressCurve) -> Rest | Openness:
 
 
 def _processor_rest(curve: ProgressCurve) -> Rest | Openness:
-    """Return what is left by the clock of the processor; by the wall's law where too little of it has passed for one of its own."""
+    """Return what is left by the clock of the processor."""
     if not curve.points[-1].cpu_s:
         return Openness.TOO_EARLY
-    found, wall = _rest(_by_processor(curve)), _rest(curve)
-    if isinstance(found, Rest) or isinstance(wall, Openness):
+    return _rest_by(_by_processor(curve), curve)
+
+
+def _rest_by(other: ProgressCurve, curve: ProgressCurve) -> Rest | Openness:
+    """Return what is left by another clock than the wall's: by its own law, or where too little of it has passed for one, by its mean.
+
+    Args:
+        other: the course by that clock.
+        curve: the course by the wall's clock, which says how sure that is.
+    """
+    found, wall = _rest(other), _rest(curve)
+    points = other.points[1:]
+    if isinstance(found, Rest) or isinstance(wall, Openness) or len(points) < 2 or points[-1].done <= points[0].done:
         return found
-    first, last = curve.points[0], curve.points[-1]
-    busy = (last.cpu_s - first.cpu_s) / (last.elapsed_s - first.elapsed_s)
-    return Rest(wall.seconds * busy, wall.sd, wall.freedom)
+    # Not the wall's rest at the mean load: the load of its steady part, which that is of, may have been another one.
+    last = points[-1]
+    unit_s = (last.elapsed_s - points[0].elapsed_s) / (last.done - points[0].done)
+    earlier = curve.points[0].done if curve.incarnation else 0.0
+    return Rest(((curve.total or last.done) - last.done + earlier) * unit_s, math.hypot(wall.sd, _SHORT_SD), wall.freedom)
 
 
 def _quiet_rest(curve: ProgressCurve) -> Rest | Openness:
-    """Return what is left without the time that other programs have; by the wall's law where too little is left for one of its own."""
+    """Return what is left without the time that other programs have."""
     alone = without_delay(curve)
-    if alone is None:
-        return Openness.TOO_EARLY
-    found, wall = _rest(alone), _rest(curve)
-    if isinstance(found, Rest) or isinstance(wall, Openness):
-        return found
-    first, last = curve.points[0], curve.points[-1]
-    own = 1 - (last.delayed_s - first.delayed_s) / (last.elapsed_s - first.elapsed_s)
-    return Rest(wall.seconds * max(own, 0.0), wall.sd, wall.freedom)
+    return Openness.TOO_EARLY if alone is None else _rest_by(alone, curve)
 
 
 def without_delay(curve: ProgressCurve) -> ProgressCurve | None:

@@ -1,5 +1,6 @@
 """What a run's progress tells of the job: by both clocks, of a loop that bends, and of memory that grows."""
 
+import dataclasses
 import math
 
 import pytest
@@ -78,3 +79,12 @@ def test_time_that_other_programs_had_is_no_part_of_what_a_quiet_machine_takes()
 def test_moments_that_were_nothing_but_waiting_are_none_of_a_quiet_machine():
     told = without_delay(curve([0.4, 0.4, 0.4], 10.0, delays=lambda done: (0.0, 0.3, 0.75, 1.0)[done]))
     assert [(point.done, round(point.elapsed_s, 3)) for point in told.points] == [(0.0, 2.0), (1.0, 2.1), (3.0, 2.2)]
+
+
+def test_a_loop_that_had_little_of_the_processor_is_told_by_its_own_mean_and_not_by_the_load_that_changed():
+    # Steps of 1 ms of the processor: 0.4 s of it in the first 4 s of the clock, and 0.2 s in the next 8 s.
+    run = curve([0.01] * 400 + [0.04] * 200, 16000.0)
+    points = [point._replace(cpu_s=0.2 + 0.001 * point.done) for point in run.points]
+    told = measured(dataclasses.replace(run, points=points))
+    assert told.cpu.seconds == pytest.approx(15.4, rel=0.001)
+    assert told.cpu.sd > told.wall.sd
