@@ -68,7 +68,7 @@ class TagBench:
     def status(self, name):
         return self.describe(name)["TrainingJobStatus"]
 
-    def until(self, name, condition, deadline_s=60.0):
+    def until(self, name, condition, deadline_s=100.0):
         end = time.monotonic() + deadline_s
         while not condition(self.describe(name)):
             assert time.monotonic() < end, self.describe(name)

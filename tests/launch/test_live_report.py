@@ -122,7 +122,7 @@ def test_in_a_browser_it_renews_itself_as_the_reader_left_it_and_asks_nobody_els
         first = shown.evaluate("document.documentElement.dataset.version")
         standing = standing * 2
         clock.at += 1
-        shown.wait_for_selector(f"html[data-ready=yes]:not([data-version='{first}'])", state="attached", timeout=30_000)
+        shown.wait_for_selector(f"html[data-ready=yes]:not([data-version='{first}'])", state="attached", timeout=90_000)
         assert "2 experiments: 2 killed." in shown.inner_text("main")
         assert shown.evaluate("[...document.querySelectorAll('details')].filter(one => one.open).length") == 1
         assert set(seen.requests) == {server.address, f"{server.address}figures.json"}

@@ -69,7 +69,7 @@ def request(name, code):
     }
 
 
-def until(condition, deadline_s=30.0):
+def until(condition, deadline_s=100.0):
     end = time.monotonic() + deadline_s
     while not (found := condition()):
         assert time.monotonic() < end

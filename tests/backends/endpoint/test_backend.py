@@ -278,7 +278,7 @@ def test_the_next_controller_asks_anew_for_what_never_came_to_be_and_deletes_wha
     second.adopt([AdoptedJob(bench.job("calls", "x1"), 0.0)], 0.0)
     events = ended(second, "x1")
     assert closed(events, "x1").outcome is Outcome.COMPLETED
-    give_up_at = time.monotonic() + 30.0
+    give_up_at = time.monotonic() + 100.0
     while bench.left() and time.monotonic() < give_up_at:
         second.wait(0.2)
     assert second.close() == []

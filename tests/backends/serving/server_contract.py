@@ -18,7 +18,7 @@ from tests.backends.serving.front_bench import ROW, request_body
 from tests.backends.serving.onnx_packages import archive, config, linear_model, package
 
 
-def until(true, seconds=30.0):
+def until(true, seconds=100.0):
     """Wait for another process to get somewhere."""
     give_up_at = time.monotonic() + seconds
     while not true():

@@ -31,7 +31,7 @@ async () => {
   for (const folded of document.querySelectorAll("details:has(.plot)")) folded.open = true;
   const found = {};
   for (const figure of document.querySelectorAll("figure:has([data-plot])")) {
-    const end = performance.now() + 30_000;
+    const end = performance.now() + 90_000;
     figure.scrollIntoView({ behavior: "instant" });
     while (!figure.querySelector(".main-svg") && performance.now() < end) await new Promise(requestAnimationFrame);
     found[figure.id] = [...figure.querySelectorAll(drawn)].filter(isSeen).length;
@@ -70,6 +70,7 @@ def opened(started: Any, address: str, width: int = 1280, **look: str) -> Iterat
     seen = Seen()
     # Policies hold for the page, not for what a test evaluates in it.
     context = started.new_context(viewport={"width": width, "height": 900}, bypass_csp=False)
+    context.set_default_timeout(90_000)
     page = context.new_page()
     page.on("request", lambda request: seen.requests.append(request.url))
     page.on("pageerror", lambda error: seen.faults.append(str(error)))
@@ -77,7 +78,7 @@ def opened(started: Any, address: str, width: int = 1280, **look: str) -> Iterat
     try:
         page.emulate_media(**look)
         page.goto(address)
-        page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=30_000)
+        page.wait_for_selector("html[data-ready=yes]", state="attached")
         yield page, seen
     finally:
         context.close()

@@ -46,6 +46,7 @@ def chromium():
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)  # dozens of figures, each at two widths, in a browser on a busy machine
 @pytest.mark.parametrize("name", ["canary", "race", "repeated", "study"])
 def test_every_figure_has_marks_at_any_width_in_any_light(chromium, tmp_path, name):
     page = drawn_page(study() if name == "study" else [stored(tmp_path, name)])
@@ -133,7 +134,7 @@ def test_on_paper_all_figures_have_its_width_whenever_they_were_drawn_and_on_the
         assert shown.evaluate("window.printed") == [680] * every
         shown.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
         widths = "[...document.querySelectorAll('[data-plot]')].map(one => Math.round(one.clientWidth))"
-        shown.wait_for_function(f"JSON.stringify({_DRAWN_WIDTHS}) === JSON.stringify({widths})", timeout=20_000)
+        shown.wait_for_function(f"JSON.stringify({_DRAWN_WIDTHS}) === JSON.stringify({widths})")
         assert overflow(shown) <= 0
         assert seen.faults == []
 

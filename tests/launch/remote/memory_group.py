@@ -29,7 +29,7 @@ def memory_group(name: str, limit_bytes: int, pids: Iterable[int]) -> Iterator[P
         yield group
     finally:
         # It can be taken away once nobody is in it.
-        until = time.monotonic() + 30.0
+        until = time.monotonic() + 100.0
         while (left := (group / "cgroup.procs").read_text().split()) and time.monotonic() < until:
             for pid in left:
                 with contextlib.suppress(ProcessLookupError):

@@ -91,7 +91,7 @@ def controllers(tmp_path, monkeypatch):
 
 
 def until(condition):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 100
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)

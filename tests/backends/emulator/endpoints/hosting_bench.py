@@ -50,14 +50,14 @@ class HostingBench:
     def describe(self, name):
         return self.sagemaker.describe_endpoint(EndpointName=name)
 
-    def until(self, name, status, deadline_s=60.0):
+    def until(self, name, status, deadline_s=100.0):
         end = time.monotonic() + deadline_s
         while (found := self.describe(name))["EndpointStatus"] != status:
             assert time.monotonic() < end, found
             time.sleep(0.02)
         return found
 
-    def gone(self, name, deadline_s=30.0):
+    def gone(self, name, deadline_s=100.0):
         end = time.monotonic() + deadline_s
         while [one for one in self.sagemaker.list_endpoints(NameContains=name)["Endpoints"] if one["EndpointName"] == name]:
             assert time.monotonic() < end, self.describe(name)

@@ -202,7 +202,7 @@ def test_a_front_that_is_killed_is_replaced_and_nothing_is_left_of_it(made):
     bench.numbers(name, "a.tar.gz")
     (front,) = processes(bench.emulator)
     os.kill(front, signal.SIGKILL)
-    end, codes = time.monotonic() + 60.0, set()
+    end, codes = time.monotonic() + 100.0, set()
     while True:
         try:
             assert bench.numbers(name, "a.tar.gz") == ROW

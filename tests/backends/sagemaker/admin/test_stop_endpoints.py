@@ -27,7 +27,7 @@ class StopBench(TagBench):
         variant = {"VariantName": "v", "ModelName": name, "InstanceType": "ml.m5.large", "InitialInstanceCount": 1}
         self.sagemaker.create_endpoint_config(EndpointConfigName=name, ProductionVariants=[variant], Tags=given)
         self.sagemaker.create_endpoint(EndpointName=name, EndpointConfigName=name, Tags=given)
-        end = time.monotonic() + 60.0
+        end = time.monotonic() + 100.0
         while self.endpoints()[name] != status:
             assert time.monotonic() < end, self.endpoints()
             time.sleep(0.05)

@@ -56,7 +56,7 @@ class Jobs:
             return []
         return [event["message"] for event in found["events"]]
 
-    def until(self, look, deadline_s=60.0):
+    def until(self, look, deadline_s=100.0):
         end = time.monotonic() + deadline_s
         while not (found := look()):
             assert time.monotonic() < end, "waited in vain"

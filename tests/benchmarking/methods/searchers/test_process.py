@@ -40,7 +40,7 @@ def observations(count):
     return [Observation(k, point, (point["b"] - 0.3) ** 2) for k, point in enumerate(SPEC.candidates(source, count))]
 
 
-def wait_until(condition, seconds=30.0):
+def wait_until(condition, seconds=100.0):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
