@@ -146,17 +146,18 @@ class Tuner:
             if self._asked.detached and not self._asked.is_made:
                 return self._detached()
             stopping = self._stopping()
+            # From before the step: what comes due after it looked is neither too dear nor forgotten.
+            looked_at = self._backend.now() if self.state.waiting or self.state.blocked_until or not self.state.jobs else None
             if self._step(stopping):
                 continue
             if self.state.jobs:
                 self._release_until = None
             else:
-                why = stopping or nothing_left(
-                    self.state, self._budget, self._backend.now() + TICK_S, is_computing=self._adapter.is_computing
-                )
+                since = (self._backend.now() if looked_at is None else looked_at) + TICK_S
+                why = stopping or nothing_left(self.state, self._budget, since, is_computing=self._adapter.is_computing)
                 if why is not None and not self._is_releasing():
                     return self._end(*why)
-            self._take_event(stopping)
+            self._take_event(stopping, looked_at)
 
     @property
     def elapsed_s(self) -> float:
@@ -252,7 +253,7 @@ class Tuner:
             return True
         return self._starter.start_one()
 
-    def _take_event(self, stopping: tuple[Reason, str] | None) -> None:
+    def _take_event(self, stopping: tuple[Reason, str] | None, looked_at: float | None) -> None:
         """Record the next event, waiting for it if need be, and those after it for as long as nothing follows from them.
 
         Nothing follows from an event of a running job as long as the method is not to hear of it, no worker is free and time has no limit.
@@ -266,7 +267,7 @@ class Tuner:
                 self._commit()
                 if self._stop_requests or (self.is_ending and stopping is None):
                     return
-                timeout_s = None if forever else self._timeout_s(stopping)
+                timeout_s = None if forever else self._timeout_s(stopping, looked_at)
                 forever = timeout_s is None
                 self._events.extend(self._backend.wait(timeout_s))
                 if not self._events:
@@ -285,7 +286,7 @@ class Tuner:
         self._record(kind, body, event)
         return event
 
-    def _timeout_s(self, stopping: tuple[Reason, str] | None) -> float | None:
+    def _timeout_s(self, stopping: tuple[Reason, str] | None, looked_at: float | None) -> float | None:
         return timeout_s(
             self.state,
             self._backend.now,
@@ -293,6 +294,7 @@ class Tuner:
             limit_at=limit_at(self.state, self._budget.max_wallclock_time, self._downtime_s),
             is_computing=self._adapter.is_computing,
             release_until=self._release_until,
+            looked_at=looked_at,
         )
 
     def _detached(self) -> Ending:

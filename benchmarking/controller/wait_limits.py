@@ -35,6 +35,7 @@ def timeout_s(
     limit_at: float | None,
     is_computing: bool,
     release_until: float | None,
+    looked_at: float | None = None,
 ) -> float | None:
     """Return the seconds until something is due although nothing happens; None where nothing ever is.
 
@@ -45,14 +46,16 @@ def timeout_s(
         limit_at: when the limit of time is reached; None where there is none.
         is_computing: whether the method computes its next suggestion elsewhere.
         release_until: when the wait for kept instances is given up; None where there is no such wait.
+        looked_at: when it was last tried to start something: what has come due since ends the wait at once. None for now.
     """
     over = first_over(state.trials, state.jobs, state.prefixes) if state.prefixes else None
     if limit_at is None and release_until is None and over is None and not (state.waiting or state.blocked_until or is_computing):
         return None  # for most events: the rest costs as much as all else that is done for a report
     at = now()
-    due = [until for until in state.blocked_until.values() if until > at + TICK_S]
+    seen = (at if looked_at is None else min(looked_at, at)) + TICK_S
+    due = [until for until in state.blocked_until.values() if until > seen]
     if not stopping:
-        due += [retry_at for retry_at, _ in state.waiting[:1] if retry_at > at + TICK_S]
+        due += [retry_at for retry_at, _ in state.waiting[:1] if retry_at > seen]
         due += [] if limit_at is None else [limit_at]
     if over is not None:
         due.append(over[0])

@@ -98,6 +98,13 @@ def test_a_retry_that_is_due_later_is_waited_for_and_one_that_is_due_and_did_not
     assert left(waiting_until(100.0)) == (Reason.COST, "")
 
 
+def test_a_retry_that_is_due_while_its_kind_of_jobs_is_refused_until_later_is_waited_for():
+    script = waiting_until(100.0)
+    script.state.blocked_until["ml.m5.large"] = 130.0
+    assert left(script) is None
+    assert left(script, now=130.0) == (Reason.COST, "")
+
+
 def test_an_interrupted_trial_that_did_not_start_again_is_too_dear():
     script = Script()
     script.suggest(0)

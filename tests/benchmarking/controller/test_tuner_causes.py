@@ -35,6 +35,22 @@ def test_not_now_costs_time_and_no_failure(cause):
     assert len({name for _, name in backend.submitted}) == 9
 
 
+@pytest.mark.parametrize("step_s", [0.01, 0.3, 0.7, 1.1, 1.9, 3.3, 4.7])
+@pytest.mark.parametrize("scope", [Scope.BACKEND, Scope.JOB])
+def test_what_comes_due_between_two_looks_at_the_clock_is_neither_too_dear_nor_forgotten(scope, step_s):
+    class Busy(Rejecting):
+        """On a machine so busy that time passes between any two looks."""
+
+        def now(self):
+            self._now += step_s
+            return self._now
+
+    backend = Busy([Cause.QUOTA] * 8, scope)
+    run = tuner(definition(budget=Budget(max_num_trials=3, max_failures=0)), MemoryJournal(), backend=backend, n_workers=2)
+    assert run.run().exit_code == 0
+    assert statuses(run) == {"completed": 3}
+
+
 def test_a_bad_request_is_a_failure_at_once():
     class Never(Rejecting):
         def submit(self, job):

@@ -42,6 +42,11 @@ def found(
         ({"is_computing": True, "limit_at": 130.0}, 30.0),
         ({"release_until": 108.0}, 8.0),
         ({"release_until": 108.0, "runs": True}, None),
+        # Due since it was last tried to start something: it is tried again at once.
+        ({"waiting": [(99.5, 0)], "looked_at": 99.0}, 0.0),
+        ({"waiting": [(99.5, 0)], "looked_at": 99.5}, None),
+        ({"blocked": {"": 99.5}, "looked_at": 99.0}, 0.0),
+        ({"waiting": [(99.5, 0)], "looked_at": 99.0, "stopping": True}, None),
     ],
 )
 def test_the_wait_ends_when_something_is_due(given: dict[str, Any], expected_s: float | None) -> None:
