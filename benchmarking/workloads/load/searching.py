@@ -210,7 +210,10 @@ class RunningSearch:
             said = f"the search ended after search_s {self._options.search_s:g} at rung {record.reached} of {self._options.rungs}"
         else:
             said = f"{above:.4g}/s was not decided: {record.why}"
-        said = f"at least {passed:.4g}/s: {said}" if passed else said
+        if passed:
+            said = f"at least {passed:.4g}/s: {said}"
+        elif record.why:
+            said = f"{said}: {record.why}"
         self._say(said)
         found = {**self._metrics(max(1, record.reached), search, record), "why": said, "at_least": True}
         # A level has one report: what is known beyond the last one is that of a level that is not whole.
