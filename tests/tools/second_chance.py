@@ -23,7 +23,7 @@ MOST = 10
 """Tests that may fail in the first run for them to be run once more."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Outcomes:
     """What became of the tests of one run, as a plug-in of pytest in the process that prints.
 

@@ -132,3 +132,15 @@ def test_without_a_failure_pytest_has_the_last_word(tmp_path, arguments, code):
 def test_a_run_that_dies_is_no_success(tmp_path):
     code, told = run(tmp_path, "-m", "dies")
     assert (code, "once more" in told) == (3, False)
+
+
+@pytest.mark.slow
+def test_a_folder_may_have_a_conftest_that_others_lack(tmp_path):
+    """Only then pytest leaves plug-ins out by looking them up, for which they have to be hashable."""
+    for name in ("with", "without"):
+        folder = tmp_path / "folders" / name
+        folder.mkdir(parents=True)
+        (folder / f"test_{name}.py").write_text("def test_it(): pass\n")
+    (tmp_path / "folders" / "with" / "conftest.py").write_text("def pytest_runtest_logreport(report): pass\n")
+    code, told = run(tmp_path, "-n", "0", "--", "folders")
+    assert (code, "2 passed" in told) == (0, True), told
