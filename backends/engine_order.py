@@ -31,3 +31,5 @@ class EngineOrder:
 Say = Callable[[str], None]
 EngineBuilder = Callable[[EngineOrder], None]
 """Makes the engine of an order; raises `UserError` where it cannot."""
+Billed = Callable[[str, str, float | None], None]
+"""Told of each job that makes an engine, by its name and type of instance: that it begins (None), then the seconds that it was billed."""

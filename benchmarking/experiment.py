@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,10 @@ from benchmarking.archive.folder_lock import locked
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.archive.kept_source import keep_source
 from benchmarking.archive.stop_requests import listening
-from benchmarking.archive.stored import StoredExperiment
+from benchmarking.archive.stored import StoredExperiment, state_setup
 from benchmarking.comparison.kept_fold import keep_fold
 from benchmarking.controller.ending import Ending, Reason
+from benchmarking.controller.engine_money import EngineMoney
 from benchmarking.controller.journal import Journal, JournalLostError
 from benchmarking.controller.kept_files import disposable
 from benchmarking.controller.state import ExperimentState
@@ -37,6 +38,7 @@ from benchmarking.workloads.ingestion.shared_memory import free_bytes
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
+from definitions.instances import price_of
 from definitions.program import command
 from definitions.schema import BenchmarkDefinition, PerJob
 
@@ -174,7 +176,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     ruled_out, longest_s = _by_forecasts(spec, backend.region)
     decided = surroundings.decided
     context = context_of(spec, surroundings, prefix)
-    engine = engine_builder(spec.backend, context, lambda line: decided((line,)))
+    engine = _engines(spec, context, backend, journal, surroundings)
     deployments = Deployments(definition, spec.backend, surroundings.cache, surroundings.environ, lambda line: decided((line,)), engine)
     no_room = _no_room(spec)
 
@@ -202,6 +204,8 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         check_money(definition, spec.backend, jobs)
         n_workers = worker_count(definition, spec.backend, backend.capacity)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
+        if engine is not None:
+            engine.record, engine.funds = tuner.record, lambda: (tuner.spent_usd, tuner.state.reserved_usd)
         surroundings.decided(keep_source(spec, code_version(spec)))
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
@@ -226,6 +230,31 @@ def _no_room(spec: ExperimentSpec) -> Refuse:
     too_small = checkpoint_disk(spec.definition, spec.folder)
     overflows = shared_memory(spec.definition, free_bytes())
     return lambda trial: too_small(trial.configuration) or overflows(trial.configuration)
+
+
+def _engines(
+    spec: ExperimentSpec, context: BackendContext, backend: Backend, journal: Journal, surroundings: Surroundings
+) -> EngineMoney | None:
+    """Return what makes engines for trials before there is a loop, and keeps their bills in the journal; None where nothing makes any."""
+    build = engine_builder(spec.backend, context, lambda line: surroundings.decided((line,)))
+    if build is None:
+        return None
+
+    def price(instance_type: str) -> float | None:
+        found = price_of(instance_type, backend.region)
+        return None if found is None else found.usd_per_hour
+
+    def record(kind: str, body: Mapping[str, Any]) -> None:
+        journal.append(backend.now(), kind, body)
+        journal.commit()
+
+    def funds() -> tuple[float, float]:
+        state = ExperimentState(state_setup(spec))
+        for one in journal.records():
+            state.apply(one)
+        return surroundings.wallet.spent_usd + state.spent_usd, state.reserved_usd
+
+    return EngineMoney(build, spec.definition.budget, price, record, funds)
 
 
 def _shared(spec: ExperimentSpec) -> dict[str, str]:

@@ -159,8 +159,8 @@ class Progress:
         if body["text"]:
             return str(body["text"])
         job = state.jobs.get(body["job"])
-        # That it trains is what "starts" says.
-        return None if job is None or body["stage"] == "Training" else f"trial {job.trial} {body['stage']}"
+        # That it trains is what "starts" says; a note without a stage is for the next controller.
+        return None if job is None or body["stage"] in ("Training", "") else f"trial {job.trial} {body['stage']}"
 
     def _keys(self, trial: TrialState) -> list[str]:
         order = () if self._spec is None else self._spec.definition.configuration_keys

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
+import itertools
+import json
 import shutil
 import tarfile
 from dataclasses import replace
 from typing import Any
 
-from backends.base import BackendContext, JobSpec, Limits
+from backends.base import AdoptedJob, BackendContext, JobSpec, Limits
 from backends.common.leases_folder import leases_folder
-from backends.engine_order import EngineOrder, Say
+from backends.engine_order import Billed, EngineOrder, Say
 from backends.events import Closed, Noted, Rejected
 from backends.failures import Outcome
 from backends.job_input import JobInput
@@ -33,16 +34,25 @@ TRTEXEC = "/usr/src/tensorrt/bin/trtexec"
 
 CHANNEL, ONNX, ENGINE = "model", "model.onnx", "model.plan"
 _LOOK_S = 30.0
-_LONGEST_PREFIX = 48
+_LONGEST_PREFIX = 42
 
 
-def build_engine(order: EngineOrder, context: BackendContext, say: Say = lambda line: None) -> None:
+def build_engine(
+    order: EngineOrder,
+    context: BackendContext,
+    say: Say = lambda line: None,
+    billed: Billed = lambda job, instance_type, seconds: None,
+) -> None:
     """Have an engine made, and put it to its target; returns when it is there.
+
+    Its job's name follows from what is asked for: one that an earlier controller began goes on, and one that was completed is not run
+    again.
 
     Args:
         order: what is to be made.
         context: of the experiment that needs it, by whose tag the job is found and stopped.
         say: called with what takes a while, and with what it cost.
+        billed: told of its job, also where that fails.
 
     Raises:
         UserError: the job cannot be created, or failed; its log is told of.
@@ -52,27 +62,25 @@ def build_engine(order: EngineOrder, context: BackendContext, say: Say = lambda 
     options = _options(context, clients)
     uri = _uploaded(order, options, clients)
     definition = context.definition.model_copy(update={"endpoint": None, "models": {}, "metrics": None})
-    name = f"{(context.prefix or 'outrider')[:_LONGEST_PREFIX].rstrip('-')}-engine-{secrets.token_hex(3)}"
+    stem = f"{(context.prefix or 'outrider')[:_LONGEST_PREFIX].rstrip('-')}-engine-{_digest(order, uri)}"
     backend = SageMakerBackend(
         definition,
         options,
         clients,
-        name,
+        stem,
         intervals=EMULATED_INTERVALS if clients.emulated else AWS_INTERVALS,
         logs_folder=context.folder / "logs" if clients.emulated else None,
         shared=leases_folder(context.environ),
     )
     try:
         backend.storage()
-        backend.submit(engine_job(order, name, uri))
-        say(f"model {order.model}: its TensorRT engine is made on {order.instance_type} by training job {name}; minutes to half an hour")
-        closed = _awaited(backend, name, order, say)
+        closed = _made(backend, stem, uri, order, say, billed)
     finally:
         left = backend.close()
         if left:
             say(f"training job {', '.join(left)} could not be stopped and may still run; `{command('stop', '--tag', context.tag)}`")
     _check(closed, order)
-    _fetch(clients.get("s3"), options, name, order)
+    _fetch(clients.get("s3"), options, closed.job, order)
     size = size_text(order.target.stat().st_size)
     say(f"model {order.model}: engine of {size} after {closed.billable_s:.0f} billed seconds{_cost(closed, order, options.region)}")
 
@@ -119,6 +127,27 @@ def _uploaded(order: EngineOrder, options: Options, clients: Clients) -> str:
             with order.onnx.open("rb") as file:
                 s3.put(client, options.bucket, f"{folder}{ONNX}", file)
     return f"s3://{options.bucket}/{folder}"
+
+
+def _digest(order: EngineOrder, uri: str) -> str:
+    """Return what names an engine among those of an experiment: its ONNX file is in `uri`, by its content."""
+    asked = json.dumps([uri, order.instance_type, *order.arguments])
+    return hashlib.sha256(asked.encode()).hexdigest()[:8]
+
+
+def _made(backend: SageMakerBackend, stem: str, uri: str, order: EngineOrder, say: Say, billed: Billed) -> Closed:
+    """Return the end of the job that makes an engine: of the one that there is, unless that failed before anybody asked now."""
+    began_at = backend.now()
+    for number in itertools.count(1):
+        name = f"{stem}-{number}"
+        billed(name, order.instance_type, None)
+        say(f"model {order.model}: its TensorRT engine is made on {order.instance_type} by training job {name}; minutes to half an hour")
+        backend.adopt([AdoptedJob(engine_job(order, name, uri), began_at)], began_at)
+        closed = _awaited(backend, name, order, say)
+        billed(name, closed.instance_type or order.instance_type, closed.billable_s)
+        if closed.outcome is Outcome.COMPLETED or closed.ended_at is None or closed.ended_at >= began_at:
+            return closed
+    raise AssertionError
 
 
 def _awaited(backend: SageMakerBackend, name: str, order: EngineOrder, say: Say) -> Closed:
@@ -169,4 +198,4 @@ def _cost(closed: Closed, order: EngineOrder, region: str) -> str:
     price = price_of(closed.instance_type or order.instance_type, region)
     if price is None:
         return "; what that costs is not known"
-    return f", {closed.billable_s * price.usd_per_hour / 3600:.4g} dollars beside what trials cost"
+    return f", {closed.billable_s * price.usd_per_hour / 3600:.4g} dollars, which count as what trials cost does"

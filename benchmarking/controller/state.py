@@ -57,6 +57,7 @@ class ExperimentState:
         self.spent_usd = 0.0
         self.reserved_usd = 0.0
         self.pools: dict[str, KeptPool] = {}
+        self.engines: dict[str, float] = {}
         self.warm = WarmStarts()
         self.retained_usd: float | None = 0.0
         self.retained_s = 0.0
@@ -80,6 +81,7 @@ class ExperimentState:
             "tell": self._tell,
             "stop": self._stop,
             "bound": self._bound,
+            "engine": self._engine,
             "settle": self._settle,
             "late": self._late,
             "end": self._end,
@@ -332,6 +334,11 @@ class ExperimentState:
         if job is not None:
             self.reserved_usd += body["worst_usd"] - (job.worst_usd or 0.0)
             job.worst_usd = body["worst_usd"]
+
+    def _engine(self, at: float, body: Mapping[str, Any]) -> None:
+        """Count what makes an engine for trials: its worst case from its order on, then its bill."""
+        self.spent_usd += (body["usd"] or 0.0) - self.engines.get(body["job"], 0.0)
+        self.engines[body["job"]] = body["usd"] or 0.0
 
     def _settle(self, at: float, body: Mapping[str, Any]) -> None:
         job, event = self.due_settlements.popleft()

@@ -74,7 +74,7 @@ class Tuner:
         self.now, self.price = backend.now, jobs.price
         recorder = Recorder(journal, state, backend.now, observers, virtual=self.virtual)
         self._record, self._commit, self._recorder = recorder.record, recorder.commit, recorder
-        self.note, self.book = recorder.note, recorder.book
+        self.note, self.book, self.record = recorder.note, recorder.book, recorder.record
         self._jobs, self._budget, self._n_workers = jobs, budget, n_workers
         self._wallet = wallet or Wallet()
         self._starter = Starter(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from importlib import import_module
 
 from backends.base import BackendContext
-from backends.engine_order import EngineBuilder, EngineOrder
+from backends.engine_order import Billed, EngineOrder
 from definitions.backend_registry import backend_description
 
 
-def engine_builder(backend: str, context: BackendContext, say: Callable[[str], None]) -> EngineBuilder | None:
+def engine_builder(backend: str, context: BackendContext, say: Callable[[str], None]) -> Callable[[EngineOrder, Billed], None] | None:
     """Return what makes engines for the endpoints of a back-end; None where it makes none.
 
     Args:
@@ -23,7 +23,7 @@ def engine_builder(backend: str, context: BackendContext, say: Callable[[str], N
         return None
     module, _, function = path.partition(":")
 
-    def build(order: EngineOrder) -> None:
-        getattr(import_module(module), function)(order, context, say)
+    def build(order: EngineOrder, billed: Billed) -> None:
+        getattr(import_module(module), function)(order, context, say, billed)
 
     return build

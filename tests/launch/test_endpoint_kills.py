@@ -167,6 +167,7 @@ def test_a_killed_controller_of_one_endpoint(made, controller, run, moment, way)
     assert bench.left() == []
     bench.until(lambda: bench.processes() == [])
     assert bench.statuses() == ["completed"]
+    assert not [line for line in err.splitlines() if line.endswith("trial 0 ")]  # what is noted for the next controller is not shown
     # A deployment that somebody deleted under its load is measured anew, from the checkpoint on; all others once.
     assert sorted(epoch for _, epoch in bench.reported()) == [1, 2, 3]
     assert -2.0 <= bench.journal_s() - bench.emulator_s() <= 12.0
