@@ -159,10 +159,11 @@ def test_listings_that_lag_behind_a_controller_that_is_killed_lose_nothing(tmp_p
 
 
 @soak
+@pytest.mark.timeout(1800)
 def test_stopped_from_anywhere_while_it_hands_over_no_generation_follows_and_nothing_is_left(tmp_path: Path) -> None:
     refused = {"kind": "error", "operation": "CreateTrainingJob", "code": "ResourceLimitExceeded", "message": "no more", "status": 400}
     with LaunchLab(tmp_path) as lab:
-        lab.launch(TAG, "--remote_max_run", "60", "--n_workers", "1", "--set", "pause=15")
+        lab.launch(TAG, "--remote_max_run", "150", "--n_workers", "1", "--set", "pause=30")
         lab.await_that(lambda: len(lab.jobs()) >= 5, "each experiment has begun a trial")
         lab.emulator.add_faults([refused])
         # On a busy machine there was time for more than one before.
