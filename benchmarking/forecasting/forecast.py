@@ -65,9 +65,11 @@ def _against(item: Fitted, metric: str, drawn: Mapping[str, FloatArray], small: 
         return findings(item, metric)
     if metric not in TIMES:
         return []
-    carried = gravest(findings(item, metric), Status.OK) is not Status.NOT_DECIDED
     early = stops_early(item.prefixes, item.used, metric)
-    return early or disagreement(drawn[metric], small.get(metric) if carried else None, metric)
+    if early or metric not in small:
+        return early
+    carried = gravest(findings(item, metric), Status.OK) is not Status.NOT_DECIDED
+    return disagreement(drawn[metric], small[metric] if carried else None, metric)
 
 
 def _was_measured(item: Fitted, metric: str) -> bool:

@@ -8,7 +8,9 @@ from backends.progress import ProgressLine
 from backends.simulated.table import Run
 from benchmarking.controller.method import MethodContext
 from benchmarking.controller.method_arguments import read_arguments
+from benchmarking.forecasting.data.canary import by_configuration
 from benchmarking.forecasting.data.experiment import canaries_of
+from benchmarking.forecasting.explain import explanations
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.report import forecasts_of, report
@@ -174,6 +176,33 @@ def test_the_report_has_a_row_for_a_prefix():
 
 def test_killed_at_any_record_it_goes_on_as_if_it_had_not_been(tmp_path):
     kill_and_resume(lambda journal, folder: run(Jobs(after_s=60.0), PER_JOB, journal)[1], tmp_path, every=53)
+
+
+class Delayed(Jobs):
+    """The same on a busy machine whose system tells that others had the processor for two thirds of the time."""
+
+    def run(self, configuration, level, repeat):
+        found = super().run(configuration, level, repeat)
+        said = [replace(one, elapsed_s=3 * one.elapsed_s, delayed_s=2 * one.elapsed_s) for one in found.progress]
+        return Run([(3 * at, values) for at, values in found.reports], 3 * found.duration_s, progress=said)
+
+
+def test_a_run_on_a_busy_machine_ends_with_the_time_that_its_jobs_take_alone():
+    # With small jobs beside the beginnings, with what comes after the loop, and down to the tables and the explanation.
+    asked, loop = run(Delayed(after_s=60.0), PER_JOB)
+    assert loop.run().exit_code == 0
+    assert (0, 0.03, False) in ran(loop)
+    question = Question(Billing("us-east-1"))
+    alone = {one.configuration: one for one in forecasts_of(asked, loop.state, question) if one.metric == "quiet_s"}
+    wall = totals(asked, loop)
+    for x in (0, 1, 4):
+        one, true_s = alone[f"x={x}"], 65.0 + 200.0 * (1 + x)
+        assert one.lo90 <= true_s <= one.hi90
+        assert wall[f"x={x}"].median == pytest.approx(3 * one.median, rel=0.05)
+    groups = by_configuration(canaries_of(asked, loop.state).canaries)
+    told = {one.metric: one for one in explanations(groups, "x=0", question)}
+    assert told["quiet_s"].causes["what its beginning did not see"] > 0
+    assert "Use x=0" in report(asked, loop.state, question)
 
 
 class Converging:
