@@ -47,21 +47,32 @@ def run(folder, *command):
     return subprocess.run([sys.executable, *command], cwd=folder, env=environ, capture_output=True, text=True, timeout=150, check=False)
 
 
+@pytest.fixture(scope="module")
+def commands_ran(folder):
+    """What came of each command: all run in their order for whichever test asks first, as tests may be divided among processes."""
+    found = {}
+    for command in COMMANDS:
+        program, *arguments = shlex.split(command)
+        assert program == "outrider"
+        found[command] = run(folder, "-m", "launch", *arguments)
+    return found
+
+
 def test_the_page_has_something_to_run():
     assert len(COMMANDS) >= 6
     assert [kind for kind, then, _ in BLOCKS if then] == ["python", "sh", "python"]
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_commands_run(folder, command):
-    program, *arguments = shlex.split(command)
-    assert program == "outrider"
-    ran = run(folder, "-m", "launch", *arguments)
+def test_commands_run(commands_ran, command):
+    ran = commands_ran[command]
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
 
 
-def test_the_commands_left_what_the_page_says(folder):
+@pytest.mark.timeout(400)
+def test_the_commands_left_what_the_page_says(folder, commands_ran):
     there = {str(path.relative_to(folder / "results")) for path in (folder / "results").glob("*/*/*")}
     assert {"my-tag/my_benchmark/RS-local-0", "my-tag/my_benchmark/RS-local-1", "my-asha/my_benchmark/ASHA-local-0"} <= there
     names = {path.name for path in (folder / "results/my-tag/my_benchmark/RS-local-0").iterdir()}
