@@ -101,7 +101,18 @@ def test_explanations_are_in_json_and_csv_too(table, capsys):
     assert memory["next_usd"] == pytest.approx(memory["next_s"] / 3600 * 0.115, rel=0.01)
     main([str(table), "--explain", "--format", "csv"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-    assert list(rows[0]) == [*FIELDS, "width_from", "next_fraction", "next_s", "next_usd", "next_half_before", "next_half_after"]
+    explained = [
+        "width_from",
+        "prefix_share",
+        "prefix_s",
+        "next_kind",
+        "next_fraction",
+        "next_s",
+        "next_usd",
+        "next_half_before",
+        "next_half_after",
+    ]
+    assert list(rows[0]) == [*FIELDS, *explained]
     again = next(one for one in rows if (one["configuration"], one["metric"]) == ("small", "rss_bytes"))
     assert float(again["next_half_after"]) == pytest.approx(memory["next_half_after"])
     assert again["width_from"].startswith("memory that must still grow ")
