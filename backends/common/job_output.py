@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from backends.common.capped_log import CappedLog
@@ -21,9 +22,18 @@ class Output:
         log: the file that everything is appended to.
         sources: where metrics are found beside reports.
         cap_bytes: most bytes that the log may have; None for any number.
+        copy: is given all that the log is.
     """
 
-    def __init__(self, descriptor: int, log: Path, sources: MetricSources = NO_SOURCES, cap_bytes: int | None = None) -> None:
+    def __init__(
+        self,
+        descriptor: int,
+        log: Path,
+        sources: MetricSources = NO_SOURCES,
+        cap_bytes: int | None = None,
+        copy: Callable[[bytes], None] | None = None,
+    ) -> None:
+        self._copy = copy
         self.descriptor = descriptor
         self.parser = ReportParser(sources=sources)
         self.at_end = False
@@ -44,6 +54,8 @@ class Output:
                 chunk = b""
             if chunk:
                 self.log.write(chunk)
+                if self._copy is not None:
+                    self._copy(chunk)
                 found += self.parser.feed(chunk)
             else:
                 self.at_end = True

@@ -7,7 +7,6 @@ import math
 import os
 import secrets
 import sys
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,9 +29,10 @@ from backends.local.leases import LeaseBook
 from backends.local.shares import parse_local
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.endpoint_job import endpoint_refusal, share_of
-from backends.processes.job import ProcessJob, Termination
+from backends.processes.job import ProcessJob
 from backends.processes.runner import JobRunner
 from backends.processes.share import MachineShare
+from backends.processes.stopping import interrupt_jobs, stop_job, wait_until_gone
 from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
@@ -41,7 +41,6 @@ from definitions.quantities import size_text
 _LEASE_RETRY_S = 0.075
 _LOOK_S = 0.5
 """Seconds between two looks at who holds what a job waits for."""
-_CLOSE_TIMEOUT_S = 10.0
 
 
 CHECKPOINTS_VARIABLE = "OUTRIDER_CHECKPOINTS"
@@ -229,15 +228,11 @@ class LocalBackend(Backend):
     def stop(self, job: str, reason: Cause) -> None:
         """Send a job's processes TERM and after the grace period KILL; one that has not started leaves the queue."""
         local = self.jobs.get(job)
-        if local is None or local.decided is not None or local.exit_code is not None:
+        if local is None:
             return
-        termination = Termination(Outcome.STOPPED, reason, "stopped before it started" if local.child is None else "")
-        if local.child is None:
-            if local.lease is None:
-                self._leave_queue(local)
-            self._runner.give_up(local, termination)
-        elif not local.child.has_ended():
-            self._runner.terminate(local, termination)
+        if local.child is None and local.lease is None and local.decided is None:
+            self._leave_queue(local)
+        stop_job(self._runner, local, reason)
 
     def wait(self, timeout_s: float | None) -> list[Event]:
         """Return what happens next; see `Backend.wait`."""
@@ -293,17 +288,8 @@ class LocalBackend(Backend):
         for job in [*self._queue]:
             self._leave_queue(job)
             del self.jobs[job.spec.name]
-        for job in [*self.jobs.values()]:
-            job.kill_at = min(job.kill_at or math.inf, self.now() + grace_s)
-            interrupted = job.decided or Termination(Outcome.STOPPED, Cause.INTERRUPTED)
-            if job.child is None:
-                self._runner.give_up(job, interrupted)
-            elif job.running:
-                self._runner.terminate(job, interrupted)
-        give_up_at = time.monotonic() + grace_s + _CLOSE_TIMEOUT_S
-        while self.jobs and time.monotonic() < give_up_at:
-            self._reactor.turn(self.now() + 0.1)
-        survivors = [job.spec.name for job in self.jobs.values() if job.ended_at is None]
+        interrupt_jobs(self._runner, [*self.jobs.values()], self.now(), grace_s)
+        survivors = wait_until_gone(self._reactor, self.jobs, self.now, grace_s)
         for job in self.jobs.values():
             if job.lease is not None:
                 job.lease.release()

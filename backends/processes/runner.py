@@ -60,6 +60,7 @@ class JobRunner:
         grace_s: most seconds between TERM and KILL.
         preload: modules that a warm worker keeps imported.
         activation: of the interpreter, where a definition names it.
+        follow: is given the name of a job and what it printed, beside its log.
     """
 
     def __init__(
@@ -76,8 +77,10 @@ class JobRunner:
         checkpoints: LocalCheckpoints,
         preload: Sequence[str] = (),
         activation: Activation | None = None,
+        follow: Callable[[str, bytes], None] | None = None,
     ) -> None:
         self._folder = folder
+        self._follow = follow
         self._activation = activation
         self._reactor = reactor
         self._processes = JobProcesses(token)
@@ -165,7 +168,8 @@ class JobRunner:
         # Emitted before anything of the job is watched: no report and no end can come before its `Started`.
         self._emit(Started(job.spec.name, job.started_at))
         log = self._folder / "logs" / f"{job.spec.name}.log"
-        job.output = Output(job.child.output, log, job.spec.metrics, job.spec.log_cap_bytes)
+        copy = None if self._follow is None else partial(self._follow, job.spec.name)
+        job.output = Output(job.child.output, log, job.spec.metrics, job.spec.log_cap_bytes, copy)
         self._reactor.watch(job.child.output, partial(self._on_output, job))
         self._reactor.watch(job.child.ended, partial(self._on_exit, job))
         # Both guard against the controller's own death: the watchdog kills at once, the record lets the next controller do it.

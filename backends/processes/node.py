@@ -1,0 +1,222 @@
+"""A process that runs jobs on its machine for a controller elsewhere: told through its standard input, it tells through its output.
+
+Started as `python -m backends.processes.node`. At the end of its input, which is what the end of whoever started it looks like, it ends its
+jobs as ever: TERM, grace, KILL. Where it is killed itself, its watchdog ends them.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from backends.common import memory
+from backends.common.activation import activation_of
+from backends.common.clock import SteadyClock
+from backends.common.cpu_quota import usable_cores
+from backends.common.reactor import Reactor
+from backends.events import Accepted, Closed, Event, Progressed, Reported
+from backends.failures import Cause, Outcome
+from backends.processes.checkpoints import LocalCheckpoints
+from backends.processes.job import ProcessJob, Termination
+from backends.processes.moved import moved
+from backends.processes.node_messages import (
+    FinishJobs,
+    FrameBuffer,
+    LogPiece,
+    NodeBatch,
+    NodeMessage,
+    NodeSettings,
+    StartJob,
+    StopJob,
+    framed_batch,
+)
+from backends.processes.runner import JobRunner
+from backends.processes.share import MachineShare
+from backends.processes.stopping import interrupt_jobs, stop_job, wait_until_gone
+
+SCRATCH_VARIABLE = "OUTRIDER_SCRATCH"
+"""Names the folder that relative paths in messages are relative to."""
+
+_CHUNK_BYTES = 1 << 20
+_LONGEST_TURN_S = 3600.0
+_NO_CORE = 1 << 20
+"""Number of the first core that no machine has; a process that is to run on these alone runs on all."""
+
+
+@dataclass(frozen=True)
+class PromisedShare:
+    """What a job was promised by whoever chose the machine; it is tied to no core."""
+
+    count: int
+    gpus: tuple[str, ...]
+
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """As many numbers as it was promised cores, none of which the machine has."""
+        return tuple(range(_NO_CORE, _NO_CORE + self.count))
+
+    def release(self) -> None:
+        """Do nothing, as it is given back by whoever promised it."""
+
+
+class NodeJobs:
+    """Jobs of one machine.
+
+    Args:
+        settings: how they are run.
+        send: takes each batch.
+        clock: UTC seconds since the epoch, never going back.
+    """
+
+    def __init__(self, settings: NodeSettings, send: Callable[[NodeBatch], None], clock: Callable[[], float] | None = None) -> None:
+        self._send = send
+        self._now = clock or SteadyClock()
+        self._settings = settings
+        folder = _in_scratch(settings.folder)
+        for name in ("jobs", "logs"):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        self.reactor = Reactor(self._now)
+        self._events: list[Event] = []
+        self._logs: dict[str, bytearray] = {}
+        self._jobs: dict[str, ProcessJob] = {}
+        self._count = 0
+        self._finish_in_s: float | None = None
+        environment = dict(os.environ if settings.environment is None else settings.environment)
+        self._runner = JobRunner(
+            folder,
+            self.reactor,
+            settings.token,
+            now=self._now,
+            emit=self._emit,
+            environment=environment,
+            python=settings.python or sys.executable,
+            grace_s=settings.grace_s,
+            checkpoints=LocalCheckpoints(Path(settings.checkpoints) if settings.checkpoints else folder / "checkpoints"),
+            preload=settings.preload,
+            activation=activation_of(settings.python or None),
+            follow=self._follow if settings.sends_logs else None,
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was told to finish."""
+        return self._finish_in_s is not None
+
+    def handle(self, message: NodeMessage) -> None:
+        """Do what a message asks."""
+        if isinstance(message, StartJob):
+            self._start(message)
+        elif isinstance(message, StopJob):
+            if message.name in self._jobs:
+                stop_job(self._runner, self._jobs[message.name], message.reason)
+        elif isinstance(message, FinishJobs):
+            self._finish_in_s = message.grace_s
+
+    def turn(self, until: float | None = None) -> None:
+        """Wait for the next thing to happen, and send what comes of it."""
+        self.reactor.turn(self._now() + _LONGEST_TURN_S if until is None else until)
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what has happened."""
+        if self._events or self._logs:
+            self._send(self._batch())
+
+    def finish(self, grace_s: float | None = None) -> list[str]:
+        """End all jobs, release everything, and return the names of those that could not be ended; its last batch says them."""
+        wanted_s = self._finish_in_s if grace_s is None else grace_s
+        grace_s = min(self._settings.grace_s, self._settings.grace_s if wanted_s is None else wanted_s)
+        interrupt_jobs(self._runner, [*self._jobs.values()], self._now(), grace_s)
+        survivors = wait_until_gone(self.reactor, self._jobs, self._now, grace_s, self.flush)
+        self._runner.close(survivors=bool(survivors))
+        self._send(replace(self._batch(), is_urgent=True, survivors=tuple(survivors)))
+        self.reactor.close()
+        return survivors
+
+    def _start(self, message: StartJob) -> None:
+        spec = moved(message.spec, str(_in_scratch(message.source))) if message.source else message.spec
+        spec = replace(spec, environment={**message.environment, **spec.environment})
+        self._count += 1
+        share = MachineShare(message.cores, len(message.gpus), message.memory_bytes)
+        limit_bytes = message.memory_bytes or memory.machine_bytes() * max(1, message.cores) // max(1, message.cores, len(usable_cores()))
+        job = ProcessJob(spec, share, f"{self._settings.token}.{self._count};", limit_bytes, PromisedShare(message.cores, message.gpus))
+        self._jobs[spec.name] = job
+        missing = [channel for channel in spec.inputs if channel.uri.startswith("/") and not Path(channel.uri).exists()]
+        if missing:
+            self._emit(Accepted(spec.name, self._now()))
+            names = ", ".join(f"{channel.name} ({channel.uri})" for channel in missing)
+            message_text = f"data that are not on node {os.uname().nodename}: {names}; jobs there read a shared path or s3://"
+            self._runner.give_up(job, Termination(Outcome.FAILED, Cause.BAD_REQUEST, message_text))
+            return
+        self._runner.start(job)
+
+    def _follow(self, job: str, text: bytes) -> None:
+        self._logs.setdefault(job, bytearray()).extend(text)
+
+    def _emit(self, event: Event) -> None:
+        self._events.append(event)
+        if isinstance(event, Closed):
+            del self._jobs[event.job]
+
+    def _batch(self) -> NodeBatch:
+        is_urgent = any(not isinstance(event, (Reported, Progressed)) for event in self._events)
+        logs = tuple(LogPiece(job, bytes(text)) for job, text in self._logs.items())
+        events, self._events, self._logs = tuple(self._events), [], {}
+        return NodeBatch(self._now(), events, logs, is_urgent)
+
+
+def _in_scratch(path: str) -> Path:
+    return Path(os.environ.get(SCRATCH_VARIABLE, ""), path)
+
+
+def main() -> None:
+    """Run jobs until the input ends, or a message says so."""
+    # What ends the terminal of a controller on this machine ends this process by its input.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    # Nothing that a job or a library prints may come between messages.
+    output = os.dup(1)
+    os.dup2(2, 1)
+    frames = FrameBuffer()
+    waiting: list[bytes] = []
+    while not waiting:
+        piece = os.read(0, _CHUNK_BYTES)
+        if not piece:
+            return
+        waiting += frames.feed(piece)
+    jobs = NodeJobs(pickle.loads(waiting.pop(0)), lambda batch: _write(output, framed_batch(batch)))
+    _write(output, framed_batch(NodeBatch(SteadyClock()(), is_urgent=True)))
+
+    def hear() -> None:
+        piece = os.read(0, _CHUNK_BYTES)
+        if not piece:
+            jobs.handle(FinishJobs(float("inf")))
+        for content in frames.feed(piece):
+            jobs.handle(pickle.loads(content))
+
+    for content in waiting:
+        jobs.handle(pickle.loads(content))
+    jobs.flush()
+    jobs.reactor.watch(0, hear)
+    while not jobs.is_over:
+        jobs.turn()
+    jobs.reactor.unwatch(0)
+    jobs.finish()
+
+
+def _write(descriptor: int, content: bytes) -> None:
+    view = memoryview(content)
+    try:
+        while view:
+            view = view[os.write(descriptor, view) :]
+    except BrokenPipeError:
+        return  # whoever started this is gone; its jobs are ended all the same
+
+
+if __name__ == "__main__":
+    main()
