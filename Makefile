@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo help test fast scripts readers clients serving lint types install clean
+.PHONY: demo help test fast scripts readers clients serving ray lint types install clean
 
 demo: install ## install, then run the built-in benchmark `demo` (about a minute)
 	$(BIN)/outrider run --benchmark demo
@@ -61,6 +61,18 @@ $(SERVING)/installed: serving.lock
 	$(SERVING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement serving.lock
 	touch $@
 
+# Ray is large (80 MB) and one back-end's alone: an environment of its own, which has the rest from .venv.
+RAY := .venv-ray
+
+ray: install $(RAY)/installed ## run the tests of the back-end of Ray clusters, in .venv-ray
+	$(RAY)/bin/python -m pytest tests/backends/ray
+
+$(RAY)/installed: ray.lock $(VENV)/installed
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement ray.lock
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > $$($(RAY)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/zz-rest.pth
+	touch $@
+
 # Their environments are kept in the user's cache, by what is in their locks.
 clients: install ## run clients that others wrote against the emulator; at most ten minutes, what cannot be had is skipped by name
 	$(BIN)/python tests/clients/run.py
@@ -83,4 +95,4 @@ $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	touch $@
 
 clean: ## remove the environments and what builds left
-	rm -rf $(VENV) $(SCRIPTS) $(READERS) $(SERVING) build *.egg-info
+	rm -rf $(VENV) $(SCRIPTS) $(READERS) $(SERVING) $(RAY) build *.egg-info

@@ -9,6 +9,7 @@ BUILT_IN: Mapping[str, str] = {
     "simulated": "backends.simulated.description:DESCRIPTION",
     "sagemaker": "backends.sagemaker.description:DESCRIPTION",
     "warm_pool": "backends.sagemaker.description:WARM_POOL",
+    "ray": "backends.ray.description:DESCRIPTION",
 }
 """Module and name of each description; no entry points, so that a clone runs without being installed."""
 

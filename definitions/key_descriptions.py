@@ -38,6 +38,7 @@ KEYS: Mapping[str, Mapping[str, str]] = {
         "simulated": "what differs where a table of measurements is replayed",
         "sagemaker": "what differs on SageMaker",
         "warm_pool": "what differs on SageMaker with instances that are kept warm",
+        "ray": "what differs on a Ray cluster",
     },
     "FilesystemDataset": {
         "type": "a folder of a file system that jobs mount",

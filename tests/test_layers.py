@@ -27,6 +27,7 @@ HEAVY = {
     "botocore",
     "plotly",
     "mlflow",
+    "ray",
     "syne_tune",
     "sklearn",
     "scipy",
@@ -82,7 +83,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("common",),
         ("serving",),
         ("processes",),
-        ("emulator", "local", "reporter", "sagemaker", "simulated"),
+        ("emulator", "local", "ray", "reporter", "sagemaker", "simulated"),
         ("endpoint",),
     ),
     "launch": (("python_version",), ("remote",), (".",), ("launching",), ("verbs",), ("__main__", "face"), ("reference",)),
@@ -235,7 +236,15 @@ def test_functions_are_short():
     assert not long
 
 
-GUESTS = ("backends.local", "backends.processes", "backends.endpoint", "backends.sagemaker", "backends.simulated", "backends.emulator")
+GUESTS = (
+    "backends.local",
+    "backends.processes",
+    "backends.ray",
+    "backends.endpoint",
+    "backends.sagemaker",
+    "backends.simulated",
+    "backends.emulator",
+)
 KNOWS_A_GUEST = {
     # An S3 server on the loopback, for data sets under `s3://` that jobs of this machine read; it is no back-end's.
     "benchmarking.datasets.s3server": {
@@ -260,8 +269,14 @@ def test_the_core_imports_no_back_end():
 
 
 NAMES_A_GUEST = {
-    "definitions.builtin_backends": {"local", "simulated", "sagemaker", "warm_pool"},  # the one place
-    "definitions.key_descriptions": {"local", "simulated", "sagemaker", "warm_pool"},  # what the keys of their blocks mean, for the schema
+    "definitions.builtin_backends": {"local", "simulated", "sagemaker", "warm_pool", "ray"},  # the one place
+    "definitions.key_descriptions": {
+        "local",
+        "simulated",
+        "sagemaker",
+        "warm_pool",
+        "ray",
+    },  # what the keys of their blocks mean, for the schema
     # The ingestion and the input mode of this name, by which a job reads the disk of its machine, wherever that is.
     "definitions.backend_description": {"local"},
     "definitions.ingestion": {"local"},

@@ -80,7 +80,7 @@ def test_two_of_one_name_and_an_unknown_one(install):
     with pytest.raises(UserError, match="two back-ends are called 'local'"):
         backend_names()
     install(plugin("other", "OTHER"))
-    assert backend_names() == ("local", "simulated", "sagemaker", "warm_pool", "other")
+    assert backend_names() == ("local", "simulated", "sagemaker", "warm_pool", "ray", "other")
     with pytest.raises(UserError, match=r"there is no back-end 'othre'\n  installed: .*\n  did you mean 'other'"):
         backend_description("othre")
 
@@ -113,7 +113,7 @@ def test_a_block_of_a_plug_in_that_is_not_installed(install):
     install(plugin("other", "OTHER"))
     assert refused("othre: {pace: 1}\n") == (
         "/f/d.yaml:5: othre: there is no such key, and no back-end of this name is installed; did you mean 'other'? "
-        "installed: local, simulated, sagemaker, warm_pool, other"
+        "installed: local, simulated, sagemaker, warm_pool, ray, other"
     )
     assert refused("bugdet: {max_run: 1}\n") == "/f/d.yaml:5: bugdet: unknown key; did you mean 'budget'?"
     install()

@@ -29,7 +29,7 @@ def test_a_studys_schema_allows_what_its_model_does():
 
 def test_it_has_every_field_and_no_other():
     found = json.loads(FILE.read_text(encoding="utf-8"))
-    assert set(found["properties"]) == {*BenchmarkDefinition.model_fields, "local", "simulated", "sagemaker", "warm_pool"}
+    assert set(found["properties"]) == {*BenchmarkDefinition.model_fields, "local", "simulated", "sagemaker", "warm_pool", "ray"}
     assert found["additionalProperties"] is False
     assert found["required"] == ["name", "objectives"]
 

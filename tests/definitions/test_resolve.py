@@ -69,7 +69,7 @@ class TestLayers:
 
     def test_a_back_end_that_is_not_installed_is_refused(self):
         assert refused(small(), "warmpool") == (
-            "there is no back-end 'warmpool'\n  installed: local, simulated, sagemaker, warm_pool\n  did you mean 'warm_pool'?"
+            "there is no back-end 'warmpool'\n  installed: local, simulated, sagemaker, warm_pool, ray\n  did you mean 'warm_pool'?"
         )
 
     def test_the_block_is_laid_over_the_file_key_by_key(self):

@@ -1,0 +1,1 @@
+"""Jobs as processes on the nodes of a Ray cluster: `backend.RayBackend`."""

@@ -1,0 +1,382 @@
+"""Runs jobs on the nodes of a Ray cluster: Ray says where there is room, a process of ours on each node runs them as on any machine."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import queue
+import secrets
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.common.capped_log import CappedLog
+from backends.common.clock import SteadyClock
+from backends.common.disk import remove_folder
+from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope
+from backends.failures import Cause, Outcome
+from backends.processes.checkpoints import LocalCheckpoints
+from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings, StartJob, StopJob
+from backends.ray.cluster import RayConnection
+from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
+from backends.ray.job import RayJob
+from backends.ray.nodes import NodeGone, NodeLink, NodeSaid
+from backends.ray.parcel import Parcel, own_code, parcel_of
+from backends.ray.room import never_fits, there_is, waiting_for
+from backends.ray.shapes import fits, parse_shape, whole_node_cpus
+from backends.ray.slots import SlotBook, SlotFailed, SlotReady, key_of
+from definitions.errors import UserError
+from definitions.instance_tables import LISTED_REGION
+
+_SAY_S = 3.0
+_CLOSE_S = 20.0
+_WAKE = object()
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class RayBackend(Backend):
+    """Jobs as processes on the nodes of a cluster.
+
+    Args:
+        folder: of the experiment, for logs; on a cluster of this machine also for jobs and checkpoints.
+        address: of a cluster that is there; empty for one of this machine's own.
+        name: of the experiment on nodes, unlike any other's.
+        grace_s: most seconds between TERM and KILL.
+        environment: the controller's, which jobs inherit on a cluster of this machine.
+        python: interpreter of `.py` scripts; empty for the nodes' own.
+        preload: modules that a warm worker on each node keeps imported.
+        checkpoints: folder that all nodes can reach; None where there is none.
+        include: patterns of what belongs to the source though it would stay behind.
+
+    Raises:
+        UserError: the cluster cannot be used.
+    """
+
+    capabilities = Capabilities(checkpoints=True)
+    region = LISTED_REGION
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        address: str = "",
+        name: str = "",
+        grace_s: float = DEFAULT_GRACE_S,
+        environment: Mapping[str, str] | None = None,
+        python: str = "",
+        preload: Sequence[str] = (),
+        checkpoints: Path | None = None,
+        include: Sequence[str] = (),
+    ) -> None:
+        self._folder = folder.absolute()
+        self._is_own, self._include = not address, include
+        for part in ("jobs", "logs"):
+            (self._folder / part).mkdir(parents=True, exist_ok=True)
+        kept = checkpoints or (None if address else self._folder / "checkpoints")
+        self.checkpoints: CheckpointStore = LocalCheckpoints(kept or self._folder / "checkpoints")
+        self.capabilities = Capabilities(checkpoints=kept is not None)
+        self._clock = SteadyClock()
+        self._inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
+        inherited = dict(os.environ if environment is None else environment)
+        where = str(self._folder) if self._is_own else f"experiments/{name or secrets.token_hex(8)}"
+        self._grace_s = grace_s
+        self._settings = NodeSettings(
+            where,
+            secrets.token_hex(8),
+            grace_s,
+            inherited if self._is_own else None,
+            python,
+            tuple(preload),
+            "" if kept is None else str(kept),
+            sends_logs=not self._is_own,
+        )
+        self._connection = RayConnection(address, inherited)
+        self._code: Parcel | None = None
+        self._code_at: Any = None
+        self._sources: dict[str, tuple[str, Any]] = {}
+        self._nodes = self._connection.nodes()
+        self._links: dict[str, NodeLink] = {}
+        self._names: set[str] = set()
+        self._jobs: dict[str, RayJob] = {}
+        self._queue: deque[RayJob] = deque()
+        self._slots = SlotBook(self._connection, self._inbox.put)
+        self._events: list[Event] = []
+        self._heard: dict[str, int] = {}
+        self._survivors: dict[str, tuple[str, ...]] = {}
+        self._waits_since, self._said = 0.0, ""
+        self._pid, self._closing, self._is_closed = os.getpid(), False, False
+        atexit.register(self.close)
+        if self._is_own:
+            self._link(self._nodes[0].id)  # its process starts while the first job is still thought of
+
+    @classmethod
+    def create(cls, context: BackendContext) -> RayBackend:
+        """Make one for an experiment."""
+        definition = context.definition
+        block = definition.block("ray", RayBlock)
+        return cls(
+            context.folder,
+            address=block.address or "",
+            name=context.prefix,
+            grace_s=DESCRIPTION.grace_s(block),
+            environment=context.environ or None,
+            python=definition.python or "",
+            preload=definition.preload,
+            checkpoints=Path(block.checkpoints, context.prefix) if block.checkpoints else None,
+            include=definition.include,
+        )
+
+    def now(self) -> float:
+        """Return UTC seconds since the epoch; steps of the wall clock do not change it."""
+        return self._clock()
+
+    def capacity(self, instance_type: str) -> int:
+        """Return how many jobs of this type the cluster has room for.
+
+        Raises:
+            UserError: the type is malformed.
+        """
+        resources = [node.resources for node in self._nodes]
+        bundle = parse_shape(instance_type).bundle({name for one in resources for name in one})
+        return 0 if bundle is None else fits(bundle, resources)
+
+    def there_is(self) -> str:
+        """Return what the cluster has, in words."""
+        return there_is(self._nodes)
+
+    def submit(self, job: JobSpec) -> None:
+        """Put a job in the queue; see `Backend.submit`."""
+        if self._closing:
+            raise RuntimeError(f"{job.name} was submitted to a back-end that is closed")
+        if job.name in self._names:
+            raise ValueError(f"a job of the name {job.name!r} was submitted before")
+        self._names.add(job.name)
+        try:
+            made = self._job(job)
+            self._source(job)
+        except UserError as error:
+            self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, str(error), Scope.INSTANCE_TYPE))
+            return
+        self._jobs[job.name] = made
+        self._queue.append(made)
+        self._admit()
+
+    def stop(self, job: str, reason: Cause) -> None:
+        """Let a job's node end it; one that waits leaves the queue."""
+        found = self._jobs.get(job)
+        if found is None:
+            return
+        if found.slot is not None:
+            if found.slot.node in self._links:
+                self._links[found.slot.node].tell(StopJob(job, reason))
+            return
+        self._queue.remove(found)
+        self._end(found, Outcome.STOPPED, reason, "stopped before it started")
+
+    def wait(self, timeout_s: float | None) -> list[Event]:
+        """Return what happens next; see `Backend.wait`."""
+        deadline = None if timeout_s is None else self.now() + timeout_s
+        if self._is_closed:
+            return []
+        # What was returned before is in the journal by now, so that nodes need not keep it any longer.
+        for node, number in self._heard.items():
+            if node in self._links:
+                self._links[node].settled = number
+        woken = False
+        while not (self._events or woken):
+            if deadline is None and not self._jobs:
+                return []
+            now = self.now()
+            if deadline is not None and now >= deadline and self._inbox.empty():
+                break
+            ends = [at for at in (deadline, self._tidy(now)) if at is not None]
+            woken = self._hear(max(0.0, min(ends) - now) if ends else None)
+        while not self._inbox.empty():
+            self._hear(0.0)
+        events, self._events = self._events, []
+        return events
+
+    def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
+        """Report the jobs of an earlier controller as lost: its actors ended with it, and they with these."""
+        for job in jobs:
+            self._names.add(job.spec.name)
+            at = max(self.now(), job.last_event_at or 0.0)
+            if not job.ended:
+                self._events.append(Ended(job.spec.name, at))
+            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, "its controller ended, and it with it"))
+
+    def discard(self, jobs: Sequence[str]) -> None:
+        """Delete the models that closed jobs left, where they are on this machine."""
+        for name in jobs:
+            remove_folder(f"{self._folder}/jobs/{name}/model")
+
+    def wake(self) -> None:
+        """Make the current or the next `wait` return early."""
+        self._inbox.put(_WAKE)
+
+    def close(self, grace_s: float | None = None) -> list[str]:
+        """Stop all jobs on their nodes, release everything, and return the names of jobs that could not be stopped."""
+        if self._is_closed or os.getpid() != self._pid:
+            return []
+        grace_s = 0.0 if self._closing else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
+        self._closing = True
+        for link in self._links.values():
+            link.tell(FinishJobs(grace_s))
+        give_up_at = time.monotonic() + grace_s + _CLOSE_S
+        running = {job.slot.node for job in self._jobs.values() if job.slot is not None}
+        while running - self._survivors.keys() and time.monotonic() < give_up_at:
+            self._hear(0.1)
+        # A node that did not answer has been told, and ends its jobs when its actor is gone.
+        survivors = [name for names in self._survivors.values() for name in names]
+        for link in [*self._links.values()]:
+            link.close()
+        self._slots.close()
+        self._is_closed = True
+        self._connection.close()
+        self._events.clear()
+        self._jobs.clear()
+        atexit.unregister(self.close)
+        return survivors
+
+    def _job(self, spec: JobSpec) -> RayJob:
+        shape = parse_shape(spec.instance_type)
+        if spec.instance_count != 1:
+            raise UserError(f"instance_count {spec.instance_count}: on a Ray cluster a job is on one node")
+        if spec.endpoint is not None:
+            raise UserError("endpoint: on a Ray cluster nothing is deployed")
+        resources = [node.resources for node in self._nodes]
+        bundle = shape.bundle({name for one in resources for name in one})
+        if bundle is None or not fits(bundle, resources):
+            self._nodes = self._connection.nodes()  # nodes may have joined
+            resources = [node.resources for node in self._nodes]
+            bundle = shape.bundle({name for one in resources for name in one})
+        if bundle is None or not fits(bundle, resources):
+            raise never_fits(spec.instance_type, shape, self._nodes)
+        if spec.exclusive:
+            bundle = bundle | {"CPU": whole_node_cpus(bundle, resources) or bundle["CPU"]}
+        return RayJob(spec, key_of(bundle), shape.cpus, shape.memory_bytes)
+
+    def _source(self, spec: JobSpec) -> tuple[str, Any]:
+        """Return the digest and the place of a job's source in the cluster; empty where nodes have it anyway."""
+        if self._is_own or not spec.source_dir:
+            return "", b""
+        if spec.source_dir not in self._sources:
+            parcel = parcel_of(Path(spec.source_dir), self._include)
+            self._sources[spec.source_dir] = parcel.digest, self._connection.ray.put(parcel.archive)
+        return self._sources[spec.source_dir]
+
+    def _link(self, node: str) -> NodeLink:
+        if node not in self._links:
+            if not self._is_own and self._code is None:
+                self._code = own_code()
+                self._code_at = self._connection.ray.put(self._code.archive)
+            root, digest = (str(_ROOT), "") if self._code is None else ("", self._code.digest)
+            self._links[node] = NodeLink(self._connection, node, root, digest, self._code_at, self._settings, self._inbox.put)
+        return self._links[node]
+
+    def _hear(self, timeout_s: float | None) -> bool:
+        """Take in one thing that happened; return whether somebody woke this thread."""
+        try:
+            said = self._inbox.get(timeout=timeout_s)
+        except queue.Empty:
+            return False
+        if isinstance(said, NodeSaid) and said.node in self._links:
+            self._take(said.node, said.batch)
+            self._heard[said.node] = said.number
+        elif isinstance(said, NodeGone):
+            self._lose(said)
+        elif isinstance(said, (SlotReady, SlotFailed)):
+            self._slots.hear(said, self.now())
+        self._admit()
+        return said is _WAKE
+
+    def _take(self, node: str, batch: NodeBatch) -> None:
+        now = self.now()
+        clock = self._links[node].time
+        clock.heard(batch.now, now)
+        for piece in batch.logs:
+            job = self._jobs.get(piece.job)
+            if job is not None:
+                job.log = job.log or CappedLog(self._folder / "logs" / f"{piece.job}.log", job.spec.log_cap_bytes)
+                job.log.write(piece.text)
+        for event in batch.events:
+            job = self._jobs.get(event.job)
+            if job is None:
+                if not event.job:
+                    self._events.append(Noted("", now, text=getattr(event, "text", "")))
+                continue
+            self._events.append(job.here(event, clock, now))
+            if isinstance(event, Accepted):
+                job.accepted = True
+            elif isinstance(event, Ended):
+                job.ended = True
+                self._slots.free(job.slot, now)
+            elif isinstance(event, Closed):
+                self._forget(job)
+        if batch.survivors is not None:
+            self._survivors[node] = batch.survivors
+
+    def _lose(self, gone: NodeGone) -> None:
+        """Close the jobs of a node that is no more."""
+        self._links.pop(gone.node, None)
+        self._heard.pop(gone.node, None)
+        self._survivors.setdefault(gone.node, ())
+        self._nodes = self._connection.nodes()
+        host = next((node.host for node in self._nodes if node.id == gone.node), "")
+        self._slots.lose(gone.node)
+        cause = Cause.DISK_FULL if "No space left" in gone.why else Cause.LOST
+        what = f"its node {host or gone.node[:12]} {'could not run it' if host else 'died'}"
+        for job in [job for job in self._jobs.values() if job.slot is not None and job.slot.node == gone.node]:
+            self._end(job, Outcome.FAILED, cause, f"{what}: {gone.why}")
+
+    def _end(self, job: RayJob, outcome: Outcome, cause: Cause, message: str) -> None:
+        at = max(self.now(), job.last_at)
+        if not job.ended:
+            self._events.append(Ended(job.spec.name, at))
+        began_at = job.began_at
+        billable_s = 0.0 if began_at is None else at - began_at
+        ended_at = None if began_at is None else at
+        self._events.append(Closed(job.spec.name, at, outcome, cause, message, began_at, ended_at, billable_s))
+        self._forget(job)
+
+    def _forget(self, job: RayJob) -> None:
+        if job.log is not None:
+            job.log.close()
+        del self._jobs[job.spec.name]
+
+    def _admit(self) -> None:
+        """Start the jobs for which there are slots, and ask for slots for the others."""
+        if self._closing:
+            return
+        for job in [*self._queue]:
+            slot = self._slots.take(job.key)
+            if slot is None:
+                continue
+            self._queue.remove(job)
+            job.slot = slot
+            digest, archive = self._source(job.spec)
+            source = f"content/{digest}" if digest else ""
+            self._link(slot.node).tell(StartJob(job.spec, job.cores, slot.gpus, job.memory_bytes, source), digest, archive)
+        self._slots.ask([job.key for job in self._queue])
+        if not self._queue or len(self._queue) < len(self._jobs):
+            self._waits_since = self.now()  # what runs makes room one day, so that nothing needs to be said
+
+    def _tidy(self, now: float) -> float | None:
+        """Give back slots that nobody needs, say what is waited for, and return when to look again."""
+        again = self._slots.tidy(now, is_wanted=bool(self._queue))
+        if not self._queue or len(self._queue) < len(self._jobs):
+            return again
+        if now >= self._waits_since + _SAY_S:
+            self._say(now)
+            self._waits_since = now
+        return min(self._waits_since + _SAY_S, math.inf if again is None else again)
+
+    def _say(self, now: float) -> None:
+        text = waiting_for(self._queue[0].spec.instance_type, self._connection.free())
+        if text != self._said:
+            self._events.append(Noted("", now, text=text))
+        self._said = text

@@ -1,0 +1,178 @@
+"""A connection to a Ray cluster: one that is there, or one of this machine that lives as long as the connection."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.common import memory
+from backends.common.cpu_quota import usable_cores
+from backends.common.gpus import gpu_ids
+from backends.ray.guard import ClusterGuard
+from definitions.errors import UserError
+
+_REACH_S = 5.0
+_STORE_BYTES = 128 << 20
+_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+
+
+@dataclass(frozen=True)
+class ClusterNode:
+    """A node that is alive: its id, the name of its host, and how much it has of each resource."""
+
+    id: str
+    host: str
+    resources: Mapping[str, float]
+
+
+class RayConnection:
+    """The connection of this process, of which Ray allows one.
+
+    Args:
+        address: of a cluster that is there; empty for one of this machine's own.
+        environ: the controller's environment.
+
+    Raises:
+        UserError: Ray is not installed, or the cluster cannot be reached or is of another version.
+    """
+
+    def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+        self.ray = _imported()
+        self.is_own = not address
+        self._guard: ClusterGuard | None = None
+        self._folder = ""
+        # A program that has connected itself goes on with its own connection.
+        self._is_borrowed = bool(self.ray.is_initialized())
+        if not self._is_borrowed:
+            with _handlers_kept():
+                if address:
+                    _check_reachable(address)
+                    self._connect(address)
+                else:
+                    self._start(environ)
+
+    def nodes(self) -> list[ClusterNode]:
+        """Return the nodes that are alive."""
+        found = [one for one in self.ray.nodes() if one["Alive"]]
+        return [ClusterNode(one["NodeID"], one.get("NodeManagerHostname", ""), one["Resources"]) for one in found]
+
+    def free(self) -> Mapping[str, float]:
+        """Return how much of each resource nobody has now, in the whole cluster."""
+        found: Mapping[str, float] = self.ray.available_resources()
+        return found
+
+    def close(self) -> None:
+        """Release the connection, and the cluster where it is this machine's own."""
+        if self._is_borrowed:
+            return
+        self._is_borrowed = True
+        with _handlers_kept(), contextlib.suppress(Exception):
+            self.ray.shutdown()
+        if self._guard is not None:
+            self._guard.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _connect(self, address: str) -> None:
+        asked = f"the Ray cluster at {address}"
+        try:
+            self.ray.init(address=address, namespace="outrider", log_to_driver=False, configure_logging=False, logging_level="ERROR")
+        except Exception as error:
+            said = " ".join(str(error).split())
+            if "ersion mismatch" in said or "different version" in said:
+                raise UserError(f"{asked} is of another version of Ray or Python", said, "install the cluster's versions here") from error
+            raise UserError(f"{asked} cannot be used", f"{type(error).__name__}: {said}", "`ray status` on its head says more") from error
+
+    def _start(self, environ: Mapping[str, str]) -> None:
+        # Short, as sockets below it have names of at most 107 bytes.
+        self._folder = tempfile.mkdtemp(prefix="outrider-ray-", dir="/tmp" if Path("/tmp").is_dir() else None)
+        token = f"ray-{secrets.token_hex(8)}"
+        self._guard = ClusterGuard(token, self._folder)
+        # Its processes are found by their mark, and nobody else on this machine can connect.
+        own = {**_QUIET, "RAY_worker_niceness": "0", **self._guard.mark(), "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        try:
+            with _environment(own):
+                self.ray.init(
+                    address="local",
+                    namespace="outrider",
+                    num_cpus=len(usable_cores()),
+                    num_gpus=len(gpu_ids(environ)),
+                    _memory=memory.machine_bytes(),
+                    object_store_memory=_STORE_BYTES,
+                    include_dashboard=False,
+                    _temp_dir=self._folder,
+                    _node_ip_address="127.0.0.1",
+                    log_to_driver=False,
+                    configure_logging=False,
+                    logging_level="ERROR",
+                )
+        except Exception as error:
+            self._guard.close()
+            raise UserError("a Ray cluster of this machine could not be started", f"{type(error).__name__}: {error}") from error
+
+
+def _imported() -> Any:
+    # Before the import, which reads some of them.
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.cloudpickle
+        import ray.util.placement_group
+        import ray.util.scheduling_strategies
+    except ImportError as error:
+        raise UserError(
+            "back-end ray: the package ray is not installed here",
+            str(error),
+            "python -m pip install 'outrider[ray]', in the cluster's version",
+        ) from error
+    return ray
+
+
+def _check_reachable(address: str) -> None:
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_S).close()
+    except OSError as error:
+        raise UserError(
+            f"the Ray cluster at {address} cannot be reached",
+            f"nothing answers at {host}, port {port}: {error}",
+            "the address is what `ray start --head` printed; `ray status --address ...` looks for it",
+        ) from error
+
+
+@contextlib.contextmanager
+def _handlers_kept() -> Iterator[None]:
+    """Give this process its signal handlers back, some of which Ray takes for itself."""
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            with contextlib.suppress(ValueError, TypeError):
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for what is started meanwhile."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if name == "RAY_AUTH_TOKEN" and value is None:
+                continue  # Ray reads it with each call
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})

@@ -1,0 +1,114 @@
+"""The controller's side of the agents, one for each node that has jobs: each has a thread that listens to it."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from backends.processes.node_messages import NodeBatch, NodeMessage, NodeSettings, batch_of, framed
+from backends.ray import agent
+from backends.ray.cluster import RayConnection
+from backends.ray.node_time import NodeTime
+
+_WAIT_S = 20.0
+_PATIENCE_S = 120.0
+SCRATCH = "outrider-ray"
+"""Name of the folder among a node's temporary files."""
+
+
+@dataclass(frozen=True)
+class NodeSaid:
+    """A batch that came from a node."""
+
+    node: str
+    number: int
+    batch: NodeBatch
+
+
+@dataclass(frozen=True)
+class NodeGone:
+    """A node, or what Outrider has there, is no more."""
+
+    node: str
+    why: str
+
+
+class NodeLink:
+    """The way to one node.
+
+    Args:
+        connection: to the cluster.
+        node: its id.
+        root: folder of Outrider's code there; empty where `code`, a reference to its archive, is brought.
+        digest: of that archive.
+        settings: how jobs are run there; `folder` is a name below the node's own where it is relative.
+        post: takes what comes from the node, in another thread.
+    """
+
+    def __init__(
+        self,
+        connection: RayConnection,
+        node: str,
+        root: str,
+        digest: str,
+        code: Any,
+        settings: NodeSettings,
+        post: Callable[[object], None],
+    ) -> None:
+        self.node, self._connection, self._post = node, connection, post
+        self.time = NodeTime()
+        self.settled = 0
+        self._numbers = itertools.count(1)
+        self._brought: set[str] = set()
+        ray = connection.ray
+        ray.cloudpickle.register_pickle_by_value(agent)
+        where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+        made = ray.remote(agent.NodeAgent).options(num_cpus=0, max_concurrency=8, max_restarts=0, scheduling_strategy=where)
+        self._actor = made.remote(SCRATCH, root, digest, b"" if code is None else code)
+        self.tell(settings)
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._listen, name=f"node-{node[:8]}", daemon=True)
+        self._thread.start()
+
+    def tell(self, message: NodeMessage, digest: str = "", archive: Any = b"") -> None:
+        """Send a message; they arrive in their order.
+
+        Args:
+            message: what to say.
+            digest: of a folder that it needs there; empty for none.
+            archive: reference to that folder's content, which is brought once.
+        """
+        if digest in self._brought:
+            digest, archive = "", b""
+        elif digest:
+            self._brought.add(digest)
+        self._actor.tell.remote(next(self._numbers), framed(message), digest, archive)
+
+    def close(self) -> None:
+        """Release the actor; what runs there has been told to end before."""
+        self._is_closed = True
+        self._connection.ray.kill(self._actor)
+
+    def _listen(self) -> None:
+        ray, taken = self._connection.ray, 0
+        while not self._is_closed:
+            try:
+                found = ray.get(self._actor.take.remote(self.settled, taken, _WAIT_S), timeout=_PATIENCE_S)
+            except ray.exceptions.GetTimeoutError:
+                continue
+            except Exception as error:  # noqa: BLE001 (whatever it is, nothing more comes from there)
+                if not self._is_closed:
+                    self._post(NodeGone(self.node, _in_a_line(error)))
+                return
+            for number, content in found:
+                taken = number
+                self._post(NodeSaid(self.node, number, batch_of(content)))
+
+
+def _in_a_line(error: Exception) -> str:
+    cause = getattr(error, "cause", None) or error
+    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+    return f"{type(cause).__name__}: {lines[0] if lines else ''}"[:400]

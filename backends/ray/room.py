@@ -1,0 +1,42 @@
+"""What a cluster has, never has, and has not now, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from backends.ray.cluster import ClusterNode
+from backends.ray.shapes import RayShape
+from definitions.errors import UserError
+from definitions.quantities import size_text
+
+
+def there_is(nodes: Sequence[ClusterNode]) -> str:
+    """Return what nodes have, each kind once: `2 nodes: 2 with 4 CPUs, no GPU, 16.0 GiB`."""
+    kinds: dict[str, int] = {}
+    for node in nodes:
+        gpus = int(node.resources.get("GPU", 0))
+        named = sorted(name.partition(":")[2] for name in node.resources if name.startswith("accelerator_type:"))
+        named += sorted(name for name in node.resources if ":" not in name and name not in ("CPU", "GPU", "memory", "object_store_memory"))
+        words = [
+            f"{node.resources.get('CPU', 0):g} CPUs",
+            f"{gpus or 'no'} GPU{'s' * (gpus > 1)}",
+            size_text(int(node.resources.get("memory", 0))),
+        ]
+        text = ", ".join([*words, *named])
+        kinds[text] = kinds.get(text, 0) + 1
+    listed = "; ".join(f"{count} with {text}" for text, count in kinds.items())
+    return f"{len(nodes)} node{'s' * (len(nodes) != 1)}: {listed}" if nodes else "no node"
+
+
+def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode]) -> UserError:
+    """Return the refusal of a type that no node has room for."""
+    names = {name.lower() for node in nodes for name in node.resources}
+    lacks = shape.named and not {shape.named, f"accelerator_type:{shape.named}"} & names
+    why = f"no node has {shape.named!r}; " if lacks else "no node has as much; "
+    return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", "ask for less, or add such a node")
+
+
+def waiting_for(instance_type: str, free: Mapping[str, float]) -> str:
+    """Return what jobs wait for, given what of the cluster nobody has now."""
+    left = f"{free.get('CPU', 0):g} CPUs" + (f" and {free['GPU']:g} GPUs" if "GPU" in free else "")
+    return f"waiting for room: {instance_type} on one node; the cluster has {left} free, others use the rest"

@@ -1,0 +1,169 @@
+"""Room that Ray has promised: a placement group for each job that runs at once, kept for the next job that asks for the same."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from backends.ray import agent
+from backends.ray.cluster import RayConnection
+
+MOST_ASKED = 16
+"""Slots that are asked for at once; a thousand jobs in Ray's own queue would be looked at again and again."""
+KEEP_S = 2.0
+"""Seconds that a slot waits for the next job that asks for the same."""
+
+_LOOK_S = 3600
+Key = tuple[tuple[str, float], ...]
+
+
+def key_of(bundle: Mapping[str, float]) -> Key:
+    """Return what slots that are alike have in common."""
+    return tuple(sorted(bundle.items()))
+
+
+@dataclass(eq=False)
+class Slot:
+    """A place for one job at a time.
+
+    Args:
+        key: what it has.
+        group: Ray's placement group; None where the cluster could not be asked.
+        node: id of its node; empty until it is there.
+        gpus: names of its GPUs on the node.
+        idle_since: when the last job left it; None while one is in it.
+    """
+
+    key: Key
+    group: Any
+    node: str = ""
+    gpus: tuple[str, ...] = ()
+    idle_since: float | None = None
+
+
+@dataclass(frozen=True)
+class SlotReady:
+    """A slot has its room."""
+
+    slot: Slot
+
+
+@dataclass(frozen=True)
+class SlotFailed:
+    """A slot will never have room."""
+
+    slot: Slot
+    why: str
+
+
+class SlotBook:
+    """The slots of one experiment.
+
+    Args:
+        connection: to the cluster.
+        post: takes what other threads learn, for `hear`.
+        ask: asks for a slot of a key; `give_back`: gives one back, or takes back that it was asked for.
+    """
+
+    def __init__(
+        self,
+        connection: RayConnection,
+        post: Callable[[object], None],
+        ask: Callable[[RayConnection, Key, Callable[[object], None]], Slot] | None = None,
+        give_back: Callable[[RayConnection, Slot], None] | None = None,
+    ) -> None:
+        self._connection, self._post = connection, post
+        self._ask, self._give_back = ask or ask_for_slot, give_back or give_back_slot
+        self._asked: list[Slot] = []
+        self._slots: list[Slot] = []
+
+    def ask(self, keys: Sequence[Key]) -> None:
+        """Let so many slots be asked for as jobs wait for, at most `MOST_ASKED`; what nobody waits for any more is taken back."""
+        wanted = Counter(keys)
+        for slot in [*self._asked]:
+            wanted[slot.key] -= 1
+            if wanted[slot.key] < 0:
+                self._asked.remove(slot)
+                self._give_back(self._connection, slot)
+        for key, count in wanted.items():
+            for _ in range(min(count, MOST_ASKED - len(self._asked))):
+                self._asked.append(self._ask(self._connection, key, self._post))
+
+    def hear(self, said: SlotReady | SlotFailed, now: float) -> None:
+        """Take in what became of a slot that was asked for."""
+        if said.slot not in self._asked:
+            return  # it was taken back meanwhile
+        self._asked.remove(said.slot)
+        if isinstance(said, SlotReady):
+            said.slot.idle_since = now
+            self._slots.append(said.slot)
+
+    def take(self, key: Key) -> Slot | None:
+        """Return a slot for a job that starts now; None where none is free."""
+        slot = next((one for one in self._slots if one.idle_since is not None and one.key == key), None)
+        if slot is not None:
+            slot.idle_since = None
+        return slot
+
+    def free(self, slot: Slot | None, now: float) -> None:
+        """Note that the job in a slot has ended."""
+        if slot in self._slots and slot is not None:
+            slot.idle_since = now
+
+    def tidy(self, now: float, is_wanted: bool) -> float | None:
+        """Give back free slots, at once where jobs wait for others, and return when the next one is to be; None where there is none."""
+        for slot in [*self._slots]:
+            if slot.idle_since is not None and (is_wanted or now >= slot.idle_since + KEEP_S):
+                self._slots.remove(slot)
+                self._give_back(self._connection, slot)
+        return min((slot.idle_since + KEEP_S for slot in self._slots if slot.idle_since is not None), default=None)
+
+    def lose(self, node: str) -> None:
+        """Forget the slots of a node that is no more."""
+        for slot in [slot for slot in self._slots if slot.node == node]:
+            self._slots.remove(slot)
+            self._give_back(self._connection, slot)
+
+    def close(self) -> None:
+        """Give all back."""
+        for slot in [*self._slots, *self._asked]:
+            self._give_back(self._connection, slot)
+        self._slots, self._asked = [], []
+
+
+def ask_for_slot(connection: RayConnection, key: Key, post: Callable[[object], None]) -> Slot:
+    """Ask for room; `SlotReady` or `SlotFailed` is posted from another thread when it is there or never will be."""
+    slot = Slot(key, connection.ray.util.placement_group([dict(key)], strategy="PACK"))
+    threading.Thread(target=_wait, args=(connection, slot, post), name="slot", daemon=True).start()
+    return slot
+
+
+def give_back_slot(connection: RayConnection, slot: Slot) -> None:
+    """Give the room of a slot back, or take back that it was asked for."""
+    with contextlib.suppress(Exception):  # a cluster that is gone has nothing to be given back
+        connection.ray.util.remove_placement_group(slot.group)
+
+
+def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None]) -> None:
+    ray = connection.ray
+    try:
+        while not slot.group.wait(_LOOK_S):
+            pass
+        slot.node = next(iter(ray.util.placement_group_table(slot.group)["bundles_to_node_id"].values()))
+        if dict(slot.key).get("GPU"):
+            slot.gpus = tuple(ray.get(_gpus_of(ray, slot).remote()))
+    except Exception as error:  # noqa: BLE001 (removed meanwhile, or the cluster is gone)
+        post(SlotFailed(slot, f"{type(error).__name__}: {error}"))
+        return
+    post(SlotReady(slot))
+
+
+def _gpus_of(ray: Any, slot: Slot) -> Any:
+    """Return a task that runs where the slot's GPUs are: a group has the same ones all its life, and only what runs in it is told which."""
+    ray.cloudpickle.register_pickle_by_value(agent)
+    there = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy(placement_group=slot.group)
+    return ray.remote(agent.assigned_gpus).options(num_cpus=0, num_gpus=dict(slot.key)["GPU"], scheduling_strategy=there)

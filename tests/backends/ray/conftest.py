@@ -1,0 +1,31 @@
+"""A cluster of two nodes on this machine, for all tests of the session that need one."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "needs_ray" in item.keywords and importlib.util.find_spec("ray") is None:
+            item.add_marker(pytest.mark.skip(reason="ray is not installed here; `make ray` runs these tests"))
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    import os
+
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "a-token-of-tests-alone-0123456789abcdef"}
+    # Else whatever else the machine does comes first.
+    os.environ |= {"RAY_worker_niceness": "0"}
+    from ray.cluster_utils import Cluster
+
+    made = Cluster()
+    nodes = [
+        made.add_node(num_cpus=4, node_ip_address="127.0.0.1", object_store_memory=128 << 20, include_dashboard=False) for _ in range(2)
+    ]
+    made.nodes_for_tests = nodes
+    yield made
+    made.shutdown()

@@ -1,0 +1,76 @@
+"""What lies on a node between Ray and the process that runs jobs; here without Ray."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from backends.base import JobSpec
+from backends.events import Closed, Reported
+from backends.processes.node_messages import FinishJobs, NodeSettings, StartJob, batch_of, framed
+from backends.ray.agent import NodeAgent
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def agent(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return NodeAgent("scratch", str(ROOT))
+
+
+def archive(**files: str) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name, text in files.items():
+            info = tarfile.TarInfo(f"{name}.py")
+            info.size = len(text)
+            tar.addfile(info, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
+def test_messages_come_in_order_and_batches_once_until_they_are_settled(agent):
+    code = archive(main="from outrider_report import report\nreport(epoch=1)\n")
+    spec = JobSpec("one", 0, 1, "/gone/main.py", instance_type="ray.1cpu", source_dir="/gone")
+    agent.tell(3, framed(FinishJobs(5.0)))
+    agent.tell(2, framed(StartJob(spec, 1, source="content/abc")), "abc", code)
+    agent.tell(1, framed(NodeSettings("experiments/toy", "token-of-an-agents-test", 5.0)))
+    agent.tell(2, framed(StartJob(spec, 1, source="content/abc")))
+    batches, taken = [], 0
+    while not batches or batches[-1].survivors is None:
+        found = agent.take(0, taken, 60.0)
+        assert found, "nothing came in a minute"
+        batches += [batch_of(content) for _, content in found]
+        taken = found[-1][0]
+    ends = [event for batch in batches for event in batch.events if isinstance(event, Closed)]
+    assert [end.job for end in ends] == ["one"]
+    # A connection that was lost asks again: nothing of what is not settled is missing, nothing of what is comes again.
+    assert [number for number, _ in agent.take(0, 0, 0.0)] == list(range(1, taken + 1))
+    with pytest.raises(RuntimeError, match="has ended"):
+        agent.take(taken, taken, 60.0)
+    assert not any(isinstance(event, Reported) and event.sequence > 0 for batch in batches for event in batch.events)
+
+
+def test_a_disk_without_room_is_told(agent, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(agent, "put", full)
+    agent.tell(1, b"", "abc", b"")
+    with pytest.raises(RuntimeError, match="No space left on device"):
+        agent.take(0, 0, 60.0)
+    monkeypatch.undo()
+    agent.tell(1, framed(NodeSettings("experiments/toy", "token-of-an-agents-test", 5.0)))
+    agent.tell(2, framed(FinishJobs(0.0)))
+
+
+def test_what_its_process_says_at_its_end_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "empty").mkdir()
+    agent = NodeAgent("scratch", str(tmp_path / "empty"))
+    with pytest.raises(RuntimeError, match=r"has ended: .*No module named 'backends'"):
+        agent.take(0, 0, 60.0)
