@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from backends.common import memory
 from backends.common.cpu_quota import usable_cores
@@ -46,7 +47,7 @@ class RayConnection:
     """
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
-        self.ray = _imported()
+        self.ray = _imported(address)
         self.is_own = not address
         self._guard: ClusterGuard | None = None
         self._folder = ""
@@ -119,9 +120,11 @@ class RayConnection:
             raise UserError("a Ray cluster of this machine could not be started", f"{type(error).__name__}: {error}") from error
 
 
-def _imported() -> Any:
-    # Before the import, which reads some of them.
-    for name, value in _QUIET.items():
+def _imported(address: str) -> Any:
+    # Before the import, which reads some of them. Ray takes a loopback address for another of this machine, where nothing answers, unless
+    # it is told that there are no clusters of several machines.
+    on_loopback = urlsplit(f"//{address}").hostname in ("127.0.0.1", "localhost", "::1")
+    for name, value in {**_QUIET, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
         os.environ.setdefault(name, value)
     try:
         import ray

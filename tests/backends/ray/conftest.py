@@ -19,7 +19,7 @@ def cluster(tmp_path_factory):
 
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "a-token-of-tests-alone-0123456789abcdef"}
     # Else whatever else the machine does comes first.
-    os.environ |= {"RAY_worker_niceness": "0"}
+    os.environ |= {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
     from ray.cluster_utils import Cluster
 
     made = Cluster()
