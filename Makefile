@@ -65,7 +65,7 @@ $(SERVING)/installed: serving.lock
 RAY := .venv-ray
 
 ray: install $(RAY)/installed ## run the tests of the back-end of Ray clusters, in .venv-ray
-	$(RAY)/bin/python -m pytest tests/backends/ray
+	$(RAY)/bin/python $(SECOND_CHANCE) -- tests/backends/ray
 
 $(RAY)/installed: ray.lock $(VENV)/installed
 	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)

@@ -20,6 +20,7 @@ def cluster(tmp_path_factory):
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "a-token-of-tests-alone-0123456789abcdef"}
     # Else whatever else the machine does comes first.
     os.environ |= {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+    import ray
     from ray.cluster_utils import Cluster
 
     made = Cluster()
@@ -28,4 +29,6 @@ def cluster(tmp_path_factory):
     ]
     made.nodes_for_tests = nodes
     yield made
+    # Whoever is connected still, as a test that failed may be, could not end the node that it is connected to.
+    ray.shutdown()
     made.shutdown()
