@@ -18,7 +18,7 @@ from tests.backends.emulator.asking import control
 from tests.backends.serving.onnx_packages import linear_model
 from tests.backends.tag_bench import BUCKET, QUOTAS, hasten, use
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 LOAD = """\
 import argparse, json, os, pathlib, time
@@ -91,7 +91,7 @@ class KillBench:
                 found.append(" ".join(words))
         return found
 
-    def until(self, condition, controller=None, longest_s=120.0):
+    def until(self, condition, controller=None, longest_s=300.0):
         """Wait for a condition, which a controller that has ended brings about no more."""
         end = time.monotonic() + longest_s
         while not condition():
