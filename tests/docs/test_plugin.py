@@ -115,7 +115,7 @@ def test_prices_are_its_own_by_site_in_dry_run_and_table(outrider):
         assert "hosting" not in shown
     assert "south" in outrider("prices", "other.2cpu")
     assert "nothing to check" in outrider("doctor", "--backend", "other")
-    assert "their names begin with local. or ml. or other." in outrider("prices", "ohter.2cpu", code=2)
+    assert "their names begin with local. or ml. or ray. or other." in outrider("prices", "ohter.2cpu", code=2)
 
 
 def test_doctor_asks_it(outrider):

@@ -131,7 +131,7 @@ def test_two_controllers_of_one_experiment_exclude_each_other(toy, controller, r
 
 def test_full_disk_is_told_and_what_was_recorded_stands(toy, alive, run):
     def small_files():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 
     done = subprocess.run(

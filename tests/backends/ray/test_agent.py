@@ -70,7 +70,8 @@ def test_a_disk_without_room_is_told(agent, monkeypatch):
 
 def test_what_its_process_says_at_its_end_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    (tmp_path / "empty").mkdir()
-    agent = NodeAgent("scratch", str(tmp_path / "empty"))
-    with pytest.raises(RuntimeError, match=r"has ended: .*No module named 'backends'"):
+    (tmp_path / "old" / "backends").mkdir(parents=True)
+    (tmp_path / "old" / "backends" / "__init__.py").write_text("raise ImportError('of another version')\n")
+    agent = NodeAgent("scratch", str(tmp_path / "old"))
+    with pytest.raises(RuntimeError, match=r"has ended: .*of another version"):
         agent.take(0, 0, 60.0)

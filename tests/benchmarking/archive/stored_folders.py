@@ -36,9 +36,9 @@ def present(folder: Path) -> Path:
 
 def of_plugins(folder: Path, *, options: bool = True) -> Path:
     """Turn a folder into one of the present version whose method and back-end came from plug-ins that are not installed."""
-    change_identity(folder, schema_version=2, method="SPLINES", backend="ray", hears_levels=False, repeats=1)
+    change_identity(folder, schema_version=2, method="SPLINES", backend="mesh", hears_levels=False, repeats=1)
     path = folder / "definition.yaml"
     head, _, _ = path.read_text(encoding="utf-8").partition("simulated:\n")
-    block = "ray:\n  address: auto\n  per_node: {gpus: 2}\n" if options else "ray: {}\n"
+    block = "mesh:\n  address: auto\n  per_node: {gpus: 2}\n" if options else "mesh: {}\n"
     path.write_text(head + block, encoding="utf-8")
-    return folder.rename(folder.with_name("SPLINES-ray-0"))
+    return folder.rename(folder.with_name("SPLINES-mesh-0"))

@@ -52,7 +52,7 @@ def test_canaries_ran_on_what_their_back_end_runs_jobs_on_by_default(tmp_path):
 
 def test_to_go_on_they_have_to_be_installed_and_the_error_says_which(tmp_path):
     folder = of_plugins(copied(tmp_path, "canary"))
-    with pytest.raises(UserError, match=r"its back-end 'ray' is not installed[\s\S]*local, simulated[\s\S]*install the package"):
+    with pytest.raises(UserError, match=r"its back-end 'mesh' is not installed[\s\S]*local, simulated[\s\S]*install the package"):
         resumed(tmp_path, "canary")
     change_identity(folder, backend="simulated")
     text = (VERSION_1 / "canary" / "definition.yaml").read_text(encoding="utf-8").replace("/data/code", str(tmp_path))
