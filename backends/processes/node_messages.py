@@ -7,7 +7,6 @@ import pickle
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
 
 from backends.base import JobSpec
 from backends.events import Event
@@ -122,16 +121,6 @@ def batch_of(content: bytes) -> NodeBatch:
     found = pickle.loads(content[1:])
     assert isinstance(found, NodeBatch)
     return found
-
-
-def read_frame(stream: BinaryIO) -> bytes | None:
-    """Return the bytes of the next message, which blocks until they are there; None at the stream's end, also one within a message."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack(head)
-    content = stream.read(length)
-    return content if len(content) == length else None
 
 
 class FrameBuffer:

@@ -17,7 +17,7 @@ from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, Che
 from backends.common.capped_log import CappedLog
 from backends.common.clock import SteadyClock
 from backends.common.disk import remove_folder
-from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope
+from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings, StartJob, StopJob
@@ -310,9 +310,7 @@ class RayBackend(Backend):
                     self._events.append(Noted("", now, text=getattr(event, "text", "")))
                 continue
             self._events.append(job.here(event, clock, now))
-            if isinstance(event, Accepted):
-                job.accepted = True
-            elif isinstance(event, Ended):
+            if isinstance(event, Ended):
                 job.ended = True
                 self._slots.free(job.slot, now)
             elif isinstance(event, Closed):

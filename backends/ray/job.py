@@ -23,7 +23,7 @@ class RayJob:
         slot: where it runs; None while it waits.
         last_at: time of its last event.
         began_at: when its script started; None before.
-        accepted, ended: whether these events were seen.
+        ended: whether this event was seen.
         log: what its output is written to, where it comes from a node.
     """
 
@@ -34,7 +34,6 @@ class RayJob:
     slot: Slot | None = None
     last_at: float = 0.0
     began_at: float | None = None
-    accepted: bool = False
     ended: bool = False
     log: CappedLog | None = None
 

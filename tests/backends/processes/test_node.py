@@ -26,7 +26,6 @@ from backends.processes.node_messages import (
     StopJob,
     batch_of,
     framed,
-    read_frame,
 )
 
 pytestmark = pytest.mark.slow
@@ -44,6 +43,7 @@ class Node:
             [sys.executable, "-m", "backends.processes.node"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self.batches: list[NodeBatch] = []
+        self.frames = FrameBuffer()
         self.tell(NodeSettings(str(folder / "node"), "token-of-a-test-node", grace_s=2.0))
 
     def tell(self, message) -> None:
@@ -53,9 +53,9 @@ class Node:
     def until(self, done) -> list[NodeBatch]:
         """Read batches until a condition on all of them holds."""
         while not done(self.batches):
-            content = read_frame(self.process.stdout)
-            assert content is not None, self.batches
-            self.batches.append(batch_of(content))
+            piece = self.process.stdout.read1()
+            assert piece, self.batches
+            self.batches.extend(map(batch_of, self.frames.feed(piece)))
         return self.batches
 
     def events(self, kind):
