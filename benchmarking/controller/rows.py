@@ -11,6 +11,7 @@ from typing import Any
 from backends.failures import Cause
 from benchmarking.analysis.epoch_costs import FIRST_EPOCH, EpochCosts, EpochTimes, epoch_costs, epoch_times, paid_seconds
 from benchmarking.analysis.pipeline_figures import own_share
+from benchmarking.analysis.service_shares import SERVICE_NAMES, service_shares
 from benchmarking.controller.progress_curve import ProgressCurve
 from benchmarking.controller.retry_policy import TrialStatus, as_number
 from definitions.parts import PER_EPOCH, USD_PER_MILLION
@@ -150,6 +151,8 @@ class TrialState:
         if objective == USD_PER_MILLION:
             paid, seconds = self.value_of("cost_usd"), self.value_of("billable_s")
             return usd_per_million(paid, seconds, as_number(self.last.get(MAX_RATE)))
+        if objective in SERVICE_NAMES:
+            return service_shares(self.last, self.usage).get(objective)
         if objective in PER_EPOCH:
             costs = self.epoch_costs
             return None if costs is None else costs.first_usd if objective == FIRST_EPOCH else costs.later_usd

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from benchmarking.analysis.service_shares import CALL, SERVICE_NAMES
 from benchmarking.controller.journal import Record
 from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
@@ -25,7 +26,7 @@ SEED_COLUMNS = (
 
 _MORE = (
     "P95 Response Time", "P99 Response Time", "P99 Service Time", "Cold Requests", "P95 Cold Response Time", "trial", "kind", "rate",
-    "verdict", "cost_usd", "usd_per_million",
+    "verdict", "cost_usd", "usd_per_million", CALL, *SERVICE_NAMES,
 )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def summary_table(parts: Sequence[LoadPart], state: ExperimentState) -> tuple[li
 
     Args:
         parts: (n,) of all trials.
-        state: of the experiment, for what trials cost.
+        state: of the experiment, for what trials cost, and what the service and the client say of all their calls.
     """
     kinds = sorted({kind for part in parts for kind in part.counts.errors})
     header = [*SEED_COLUMNS, *_MORE, *(f"errors_{kind}" for kind in kinds)]
@@ -44,7 +45,7 @@ def summary_table(parts: Sequence[LoadPart], state: ExperimentState) -> tuple[li
 def _row(part: LoadPart, trial: TrialState | None) -> list[Any]:
     told, counts, seconds = part.told, part.counts, part.seconds
     latency, failed, failure_s = whole_latency(counts), counts.failed, counts.failure_s
-    cost, per_million = (None if trial is None else trial.value_of(name) for name in ("cost_usd", "usd_per_million"))
+    of_trial = [None if trial is None else trial.value_of(name) for name in ("cost_usd", "usd_per_million", CALL, *SERVICE_NAMES)]
     return [
         part.models, told.get("instance_type"), told.get("platform"), told.get("targets"), told.get("users"),
         counts.answered / seconds if seconds else None, _ms(latency.quantile_s(0.5, failed, failure_s)), _ms(latency.mean_s),
@@ -52,7 +53,7 @@ def _row(part: LoadPart, trial: TrialState | None) -> list[Any]:
         _ms(latency.quantile_s(0.95, failed, failure_s)), _ms(latency.quantile_s(0.99, failed, failure_s)),
         _ms(counts.service["warm"].quantile_s(0.99, failed, failure_s)), counts.latency["cold"].n,
         _ms(counts.latency["cold"].quantile_s(0.95)),
-        part.trial, told.get("kind"), told.get("rate"), told.get("verdict"), cost, per_million,
+        part.trial, told.get("kind"), told.get("rate"), told.get("verdict"), *of_trial,
     ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from benchmarking.figures.forecasts import forecasts_figure
 from benchmarking.figures.fronts import hypervolume_figure, pareto_figure
 from benchmarking.figures.importance import importance_figure
 from benchmarking.figures.learning_curves import learning_curves_figure
+from benchmarking.figures.load_calls import load_calls_figure
 from benchmarking.figures.load_curves import load_curves_figure
 from benchmarking.figures.load_platforms import load_platforms_figure
 from benchmarking.figures.matrix import matrix_figure, ranks_figure
@@ -68,6 +69,7 @@ def figures_of(
         forecasts_figure(experiments),
         load_curves_figure(experiments),
         load_platforms_figure(experiments),
+        load_calls_figure(experiments),
         failures_figure(experiments),
         environment_figure([one.run for one in experiments]),
     ]

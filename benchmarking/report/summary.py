@@ -11,6 +11,7 @@ from typing import Any
 from backends.failures import LOG_INCOMPLETE, METRICS_IN_PART
 from benchmarking.analysis.pareto import pareto_front
 from benchmarking.analysis.pipeline_figures import ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY, bound_text, is_disturbed
+from benchmarking.analysis.service_shares import MODEL, NETWORK, NETWORK_SHARE, OVERHEAD
 from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
@@ -28,6 +29,11 @@ from definitions.scalars import mean
 from definitions.schema import BenchmarkDefinition, Mode
 
 _ROWS = 12
+_OF_CALLS = (MODEL, OVERHEAD, NETWORK, NETWORK_SHARE)
+_CALLS_NOTE = (
+    "model_ms, overhead_ms: means of all calls by CloudWatch; network_ms: what is left of the client's mean (call_mean_ms); "
+    "network_share: of it."
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ def summarise(
     has_rank = {entry.evaluation for entry in ranked}
     order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
     measured = _measured(groups, objectives)
+    below = [*below, *([_CALLS_NOTE] if MODEL in measured else [])]
     marks = [*(["front"] if front else []), *(["code"] if several else [])]
     header = ["config", *keys, *objectives, *measured, "n", "status", *marks]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
@@ -121,6 +128,7 @@ def _measured(groups: Mapping[int, Sequence[TrialState]], objectives: Mapping[st
     completed = [trial for trials in groups.values() for trial in _completed(trials)]
     names = [name for name in (ACCELERATOR_UTIL, ACCELERATORS_FED, BOUND_BY) if any(name in trial.last for trial in completed)]
     names += PER_EPOCH if any(trial.epochs for trial in completed) else ()
+    names += _OF_CALLS if any(trial.value_of(MODEL) is not None for trial in completed) else ()
     return [name for name in names if name not in objectives]
 
 

@@ -65,17 +65,19 @@ class DataPlane:
         held_s = self._fronts.held_s(name)
         if held_s > 0:
             self._sleep(held_s)
-        self._count(name, front.settings.variant, answered, (asked_s - begun_s, answered_s - asked_s))
+        around_s = asked_s - begun_s + time.monotonic() - answered_s
+        self._count(name, front.settings.variant, answered, (around_s, answered_s - asked_s))
         shown = {key: value for key, value in answered.items() if key in _ANSWERED or key.startswith("x-outrider-")}
         return Response(status, body, shown)
 
     def _count(self, name: str, variant: str, answered: Mapping[str, str], spent_s: tuple[float, float]) -> None:
-        """Add an invocation to the metrics; `spent_s`: seconds before the model was asked, and until it had answered."""
+        """Add an invocation to the metrics; `spent_s`: seconds around the model's part, and of that."""
         overhead_s, model_s = spent_s
         values = {"Invocations": (1.0, "None")}
         load_ms = float(answered.get("x-outrider-load-ms", 0.0))
         values["ModelLatency"] = (max(0.0, 1e6 * model_s - 1e3 * load_ms), "Microseconds")
-        values["OverheadLatency"] = (1e6 * overhead_s, "Microseconds")
+        # All that is not the model's, which a wait for it to be loaded is not either.
+        values["OverheadLatency"] = (1e6 * overhead_s + 1e3 * load_ms, "Microseconds")
         if "x-outrider-cold" in answered:
             values["ModelCacheHit"] = (float(answered["x-outrider-cold"] == "0"), "None")
             values["ModelLoadingWaitTime"] = (1e3 * load_ms, "Microseconds")

@@ -81,6 +81,14 @@ class PreparedRequests:
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
+@dataclass
+class AnsweredCalls:
+    """All calls that were answered, rightly or not: how many, and their seconds from sending to the last byte together."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+
 class _Call:
     __slots__ = ("begun_s", "check", "end", "exchange")
 
@@ -104,6 +112,7 @@ class Caller:
     ) -> None:
         self._requests, self._pool, self._timeout_s, self._clock = requests, pool, timeout_s, clock
         self._under_way: dict[_Call, None] = {}  # in order of their beginning
+        self.answered = AnsweredCalls()
 
     @property
     def in_flight(self) -> int:
@@ -159,6 +168,8 @@ class Caller:
         if answer is None:
             call.end(CallEnd(kind, at_s))
             return
+        self.answered.calls += 1
+        self.answered.seconds += at_s - call.begun_s
         wrong = call.check.problem(answer)
         headers = answer.headers
         is_cold = None if COLD_HEADER not in headers else headers[COLD_HEADER] == "1"

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .calls import AnsweredCalls
 from .client_check import ClientLoad
 from .open_loop import OpenPlan
 from .options import LoadOptions
@@ -34,6 +35,7 @@ class ClientProcesses:
     def __init__(self, arguments: Sequence[str], options: LoadOptions, environ: Mapping[str, str]) -> None:
         self._arguments, self._options, self._environ = list(arguments), options, environ
         self._workers: list[asyncio.subprocess.Process] = []
+        self._answered: dict[int, AnsweredCalls] = {}
 
     async def start(self) -> None:
         """Start them, and wait until each can send.
@@ -109,6 +111,12 @@ class ClientProcesses:
         ended = await self._all({"do": "users", "stages": [asdict(stage) for stage in stages], "begin_s": begin_s}, follow)
         return _together(ended)
 
+    @property
+    def answered(self) -> AnsweredCalls:
+        """What all of them had seen answered when they last told of it; see `session.LoadClient`."""
+        told = self._answered.values()
+        return AnsweredCalls(sum(one.calls for one in told), sum(one.seconds for one in told))
+
     async def close(self) -> None:
         """End them, and wait until they have ended."""
         for worker in self._workers:
@@ -131,6 +139,8 @@ class ClientProcesses:
         if not line:
             raise SystemExit(f"client process {self._workers.index(worker) + 1} of {len(self._workers)} has ended; its lines above say why")
         told: dict[str, Any] = json.loads(line)
+        if "answered" in told:
+            self._answered[worker.pid] = AnsweredCalls(**told["answered"])
         return told
 
 

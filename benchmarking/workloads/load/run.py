@@ -66,7 +66,13 @@ class _Run:
     def report(self, **metrics: Any) -> None:
         """Report; where the client is on the cores of the server, every report says so."""
         shared = {"client_shares_cores": True} if self.session.endpoint.shares_cores else {}
-        self.around.report(**metrics, **shared)
+        self.around.report(**metrics, **self._calls(), **shared)
+
+    def _calls(self) -> dict[str, Any]:
+        """Return the mean of all calls so far, those of warming too, as the service's own means are of all."""
+        parts = [self.session.answered, *([] if self.client is self.session else [self.client.answered])]
+        calls, seconds = sum(one.calls for one in parts), sum(one.seconds for one in parts)
+        return {"calls": calls, "call_mean_ms": round(1000 * seconds / calls, 3)} if calls else {}
 
 
 async def run_load(endpoint: CalledEndpoint, options: LoadOptions, around: LoadSurroundings) -> None:

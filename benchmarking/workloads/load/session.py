@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Protocol
 
 from .arrivals import schedule
-from .calls import Caller, PreparedRequests
+from .calls import AnsweredCalls, Caller, PreparedRequests
 from .client_check import ClientLoad
 from .connections import ConnectionPool
 from .endpoint import CalledEndpoint
@@ -62,6 +62,11 @@ class LoadClient(Protocol):
             begin_s: monotonic seconds.
             done: told of each stage, in order, once its requests have ended.
         """
+        ...
+
+    @property
+    def answered(self) -> AnsweredCalls:
+        """All calls that were answered so far, those that no figure of a load counts among them."""
         ...
 
     async def close(self) -> None:
@@ -121,6 +126,11 @@ class ClientSession:
         with _no_pauses():
             await ramp.run(stages, begin_s, done)
         return self.taken(begin_s, began_cpu_s)
+
+    @property
+    def answered(self) -> AnsweredCalls:
+        """All calls of this process that were answered; see `LoadClient`."""
+        return self.caller.answered
 
     def _tally(self) -> LoadTally:
         return LoadTally(self.options.slo_s, self.options.timeout_s, self.options.judged != "warm")

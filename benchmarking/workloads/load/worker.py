@@ -12,6 +12,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
+from .client_check import ClientLoad
 from .endpoint import announced
 from .open_loop import OpenPlan
 from .options import parse_options
@@ -45,13 +46,18 @@ class ClientWorker:
         self._is_enough, self._told = False, {}
         if command["do"] == "open":
             result = await self._session.open_load(command["rate"], OpenPlan(**command["plan"]), self._look)
-            self._tell({"done": result.tally.as_dict(), "client": asdict(result.client), "seconds": result.seconds})
+            self._tell({"done": result.tally.as_dict(), **self._taken(result.client), "seconds": result.seconds})
             return
         stages = [UserStage(**one) for one in command["stages"]]
         client = await self._session.users(
-            stages, command["begin_s"], lambda number, tally: self._tell({"stage": number, "counts": tally.as_dict()})
+            stages,
+            command["begin_s"],
+            lambda number, tally: self._tell({"stage": number, "counts": tally.as_dict(), "answered": asdict(self._session.answered)}),
         )
-        self._tell({"done": None, "client": asdict(client), "seconds": 0.0})
+        self._tell({"done": None, **self._taken(client), "seconds": 0.0})
+
+    def _taken(self, client: ClientLoad) -> dict[str, Any]:
+        return {"client": asdict(client), "answered": asdict(self._session.answered)}
 
     def _look(self, now: float, tally: LoadTally) -> bool:
         if now - self._told_s >= _TELL_S:

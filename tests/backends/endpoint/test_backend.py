@@ -68,6 +68,8 @@ def test_the_script_calls_the_targets_and_nothing_is_left(made):
     service = end.usage["service"]
     assert (service["model_ms"]["count"], service["cache_hit"]["mean"], service["loading_wait_ms"]["mean"] > 0) == (3.0, 0.0, True)
     assert 0 < service["model_ms"]["mean"] <= service["model_ms"]["max"]
+    # A wait for the model is no latency of the model's, but the service's.
+    assert service["overhead_ms"]["mean"] > service["loading_wait_ms"]["mean"]
     assert backend.close() == []
     assert bench.left() == []
     assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=1.5)

@@ -36,10 +36,18 @@ def experiment(tmp_path):
     journal = MemoryJournal()
     journal.append(0.0, "suggest", {"evaluation": 0, "configuration": {"x": 0.5}, "level": None, "repeat": 0, "block_of": 1})
     journal.append(1.0, "start", {"job": "j", "trial": 0, "attempt": 1, "restore_from": None, "worst_usd": None})
-    events = [Accepted("j", 2.0), Started("j", 3.0), Reported("j", 4.0, 0, {"max_rate_per_s": 100.0}, 1.0), Ended("j", 9.0)]
-    events += [Closed("j", 10.0, Outcome.COMPLETED, started_at=3.0, ended_at=9.0, billable_s=6.0)]
+    events = [
+        Accepted("j", 2.0),
+        Started("j", 3.0),
+        Reported("j", 4.0, 0, {"max_rate_per_s": 100.0, "call_mean_ms": 8.0}, 1.0),
+        Ended("j", 9.0),
+    ]
+    service = {"model_ms": {"mean": 5.0, "count": 60.0}, "overhead_ms": {"mean": 1.0, "count": 60.0}}
+    events += [Closed("j", 10.0, Outcome.COMPLETED, started_at=3.0, ended_at=9.0, billable_s=6.0, usage={"service": service})]
     for event in events:
         journal.append(event.at, *event_record(event))
+    settled = {"job": "j", "trial": 0, "attempt": 1, "status": "completed", "cause": None, "message": "", "counts": False}
+    journal.append(10.0, "settle", {**settled, "retry_at": None, "cost_usd": 0.25})
     state = ExperimentState(StateSetup({"max_rate_per_s": "max"}))
     for record in journal.records():
         state.apply(record)
@@ -70,6 +78,16 @@ def test_the_summary_has_the_notebooks_columns_and_each_row_is_of_its_own_reques
     assert (second["P99 Response Time"], second["Total Max Response Time"]) == ("5000.0", "5000.0")
     assert (second["Cold Requests"], second["errors_status_500"], second["trial"]) == ("1", "1", "0")
     assert float(second["P95 Cold Response Time"]) == 700.0
+
+
+def test_the_services_own_figures_stand_beside_the_clients_with_the_networks_share(experiment):
+    folder, state, journal = experiment
+    write_load(folder, folder, state, journal.records())
+    for row in rows(folder / "load" / "summary_results.csv"):
+        assert [row[name] for name in ("call_mean_ms", "model_ms", "overhead_ms", "network_ms", "network_share")] == [
+            "8.0", "5.0", "1.0", "2.0", "0.25"
+        ]  # fmt: skip
+        assert row["cache_hit"] == row["loading_wait_ms"] == ""
 
 
 def test_locusts_files_have_the_notebooks_names(experiment):

@@ -15,7 +15,8 @@ from tests.benchmarking.figures.made_details import experiment, stored, trial
 KEYS = [
     "best_so_far_wallclock", "best_so_far_trials", "best_so_far_cost", "seeds_wallclock", "seeds_trials", "seeds_cost", "final_values",
     "matrix", "ranks", "learning_curves", "parallel_axes", "importance", "pareto", "hypervolume_wallclock", "hypervolume_trials",
-    "hypervolume_cost", "time_line", "stages", "costs", "forecasts", "load_curves", "load_platforms", "failures", "environment",
+    "hypervolume_cost", "time_line", "stages", "costs", "forecasts", "load_curves", "load_platforms", "load_calls",
+    "failures", "environment",
 ]  # fmt: skip
 
 

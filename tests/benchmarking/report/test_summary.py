@@ -276,3 +276,20 @@ def test_advice_follows_for_the_leader_and_for_the_fastest_of_each_other_bound()
     open_ = advised(pipeline(100.0, "not decided") | CEILINGS | {"advice": "nothing helps"})
     assert open_[-1] == "What binds configuration 0 is not decided: nothing helps."
     assert not any("bound by" in line for line in advised(pipeline(100.0, "")))
+
+
+def test_where_the_time_of_calls_went_is_in_the_table_of_what_a_service_served():
+    state = ExperimentState(StateSetup(objectives={"max_rate_per_s": "max"}))
+    service = {"model_ms": {"mean": 3.0, "count": 9}, "overhead_ms": {"mean": 1.0, "count": 9}}
+    state.trials[0] = TrialState(
+        0,
+        0,
+        TrialSpec({"x": 1}),
+        status=TrialStatus.COMPLETED,
+        last={"max_rate_per_s": 50.0, "call_mean_ms": 8.0},
+        usage={"service": service},
+    )
+    table = summarise(state, {"max_rate_per_s": "max"}, "nominal").table.splitlines()
+    assert table[0].split()[3:7] == ["model_ms", "overhead_ms", "network_ms", "network_share"]
+    assert table[2].split()[3:7] == ["3.000", "1.000", "4.000", "0.5000"]
+    assert "by CloudWatch" in table[-1]

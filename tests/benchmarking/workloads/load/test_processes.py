@@ -16,6 +16,9 @@ def sent_by(tmp_path, processes):
         sent = [asked.target for asked in server.asked[4:]]
     assert found["requests"] == len(sent)
     assert found["error_share"] == 0.0
+    # Those of warming too, by whatever process.
+    assert found["calls"] == len(server.asked)
+    assert found["call_mean_ms"] > 0
     return {target: sent.count(target) for target in sorted(set(sent))}
 
 
