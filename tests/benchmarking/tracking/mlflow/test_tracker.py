@@ -1,9 +1,11 @@
 import itertools
+import json
 import os
 import re
 import time
 
 import pytest
+import requests
 
 from backends.tracked import TrackerError
 from benchmarking.tracking.catching_up import Telling
@@ -172,6 +174,66 @@ def test_a_server_that_is_killed_in_the_middle_has_everything_once_it_is_back(se
     assert sorted(runs) == ["RS-local-0", *(f"trial-{number}" for number in range(6))]
     assert {run.info.status for run in runs.values()} == {"FINISHED"}
     assert {len(server.history(run, "loss")) for name, run in runs.items() if name != "RS-local-0"} == {3}
+
+
+class KilledError(BaseException):
+    """Nothing catches it, as nothing outlives a process that is killed."""
+
+
+def test_a_teller_killed_after_any_request_has_told_nothing_twice(server, tmp_path, monkeypatch):
+    monkeypatch.setattr("benchmarking.tracking.mlflow.batches.MOST_ENTITIES", 7)  # so that a trial takes several requests
+    send = requests.adapters.HTTPAdapter.send
+    left = 0
+
+    def counted(adapter, request, *words, **options):
+        nonlocal left
+        answer = send(adapter, request, *words, **options)
+        left -= 1
+        if not left:
+            raise KilledError  # the server has it, and nobody here will know
+        return answer
+
+    monkeypatch.setattr(requests.adapters.HTTPAdapter, "send", counted)
+
+    def told(tag, after):
+        nonlocal left
+        folder = finished(tmp_path, tag=tag, budget={"max_num_trials": 1})
+        left = after
+        first = telling(server.uri, [])
+        first.follow(folder)
+        try:
+            assert first.round()
+        except KilledError:
+            killed = True
+        else:
+            killed = False
+        first.close()
+        left = 0
+        second = telling(server.uri, [])
+        second.follow(folder)
+        assert second.round()
+        second.close()
+        found = {}
+        for name, run in server.runs(f"{tag}/fake").items():
+            tags = {
+                key: text for key, text in run.data.tags.items() if key not in ("mlflow.parentRunId", "outrider.experiment", "outrider.job")
+            }
+            histories = {key: server.history(run, key) for key in run.data.metrics}
+            # As text, in which one NaN is as the other.
+            found[name] = json.dumps([run.info.status, run.info.end_time, run.data.params, tags, histories], sort_keys=True)
+        return killed, found
+
+    _, whole = told("killed-never", 0)
+    assert sorted(whole) == ["RS-local-0", "trial-0"]
+    assert len(json.loads(whole["trial-0"])[-1]["loss"]) == 3
+    after = 0
+    while True:
+        after += 1
+        killed, found = told(f"killed-{after}", after)
+        assert found == whole, after
+        if not killed:
+            break
+    assert after > 10
 
 
 def test_clean_deletes_what_a_tag_has_there_and_it_can_be_told_again(server, tmp_path, monkeypatch, capsys):
