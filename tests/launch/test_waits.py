@@ -1,6 +1,9 @@
 """Two runs on one machine: who waits says for what and whose, and does not spend its time on it."""
 
+import json
 import signal
+import subprocess
+import time
 
 import pytest
 
@@ -17,11 +20,16 @@ def test_a_run_that_waits_for_anothers_cores_says_so_and_begins_when_they_are_fr
     exclusive = controller("--benchmark", "toy.yaml", "--experiment_tag", "B", "--exclusive", "--max_wallclock_time", "20")
     exclusive.until("waiting for cores: ")
     assert f"leased by experiment A, process {holder.process.pid}" in exclusive.lines[-1]
+    with pytest.raises(subprocess.TimeoutExpired):
+        holder.process.wait(2.0)  # it holds them for two seconds more, which are none of the other's
+    released = time.monotonic()
     holder.send(signal.SIGINT)
     assert holder.finish()[0] == 130
     code, out, err = exclusive.finish()
     assert code == 0, err
     assert out.count("completed") == 4
+    elapsed_s = json.loads((toy.experiment("B") / "result.json").read_text(encoding="utf-8"))["elapsed_s"]
+    assert 0.0 < elapsed_s < time.monotonic() - released
 
 
 def test_the_cores_of_all_workers_are_leased_between_the_trials_too(toy, controller):
