@@ -70,6 +70,7 @@ def report_page(
     from benchmarking.archive.controllers import read_generations
     from benchmarking.comparison.document import document
     from benchmarking.figures.every import figures_of
+    from benchmarking.methods.registry import what_it_is
     from benchmarking.page.report import page_of
     from launch.comparison_flags import question_for
     from launch.named_results import named_details
@@ -82,7 +83,11 @@ def report_page(
     folders = dict.fromkeys([*(results_dir / run.tag for run in runs), *map(Path, named)])
     controllers = [one for folder in folders for one in read_generations(folder)]
     figures = figures_of(experiments, compared, question, controllers)
-    page = page_of(", ".join(dict.fromkeys(run.tag for run in runs)), runs, compared, figures, question)
+    said = {one.run.method: what_it_is(one.run.method, one.definition.methods) for one in experiments}
+    spans = [(one.state.first_at, one.state.last_at) for one in experiments if one.state is not None and one.state.first_at is not None]
+    title = ", ".join(dict.fromkeys(run.tag for run in runs))
+    known = {name: text for name, text in said.items() if text}
+    page = page_of(title, runs, compared, figures, question, methods=known, spans=spans)
     # Who gets the file has not seen what was printed.
     page = replace(page, warnings=[*(" ".join(line.split()) for line in read.warnings), *page.warnings])
     return MadeReport(page, figures, compared.lacks_seeds)

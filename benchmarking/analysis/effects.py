@@ -119,12 +119,14 @@ class Finding:
         word: what it amounts to.
         p: adjusted for the family (Holm); None where so few measurements could not have reached the level whatever they were.
         more: measurements of each in all that would decide it with a chance of 80 %; None where it is decided, or 1,000 would not do.
+        nears_tie: whether the lead is one that does not matter, so that `more` would show a tie.
     """
 
     contrast: Contrast
     word: Word
     p: float | None
     more: int | None
+    nears_tie: bool = False
 
     @property
     def ahead(self) -> bool:
@@ -252,7 +254,7 @@ def _finding(one: Contrast, p: float | None, threshold: float, level: float, fam
     if one.interval.is_within(bound) and _may_be_a_tie(one, one.counts, level):
         return Finding(one, Word.TIE, p, None)
     more = None if family is None else seeds_to_decide(one, bound, level, family)
-    return Finding(one, Word.NOT_DECIDED, p, more)
+    return Finding(one, Word.NOT_DECIDED, p, more, abs(one.lead) <= bound)
 
 
 def _may_be_a_tie(one: Contrast, counts: tuple[int, int], level: float) -> bool:

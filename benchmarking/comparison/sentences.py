@@ -74,12 +74,14 @@ def legend(made: Sequence[BenchmarkComparison]) -> list[str]:
     lines = [f"value: {value}; lead, its interval and p: {', '.join(named)}"]
     for kind in dict.fromkeys(one.dollars for one in made if one.dollars not in _BILLED and _shows_dollars(one)):
         said = _NO_BILL.get(kind, "nobody is billed them")
-        lines.append(f"dollars of {_some([one.benchmark for one in made if one.dollars == kind])} are {kind}: {said}")
+        names = [one.benchmark for one in made if one.dollars == kind]
+        whose = f" of {_some(names)}" if len(names) < len(made) else ""
+        lines.append(f"dollars{whose} are {kind}: {said}")
     return lines
 
 
 def _some(names: Sequence[str], most: int = 3) -> str:
-    return "; ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _shows_dollars(made: BenchmarkComparison) -> bool:
@@ -162,7 +164,8 @@ def _verdict(made: BenchmarkComparison, row: MethodRow, found: Finding) -> str:
         case Word.SAME:
             alike = f"with {_same_of(measured)} both had done the same, as within a start that they share"
             return f"{pair}: same by construction {budget(made)}: {alike}; nothing is said of {objective}, a larger budget would tell."
-    more = f"about {found.more} seeds would decide" if found.more is not None else "1,000 seeds would not decide it"
+    would = "show a tie" if found.nears_tie else "decide"
+    more = f"about {found.more} seeds would {would}" if found.more is not None else "1,000 seeds would not decide it"
     return f"{pair}: not decided in {objective} {budget(made)}, {more} ({_lead_of(row.method, measured)}; {_evidence(made, found)})."
 
 

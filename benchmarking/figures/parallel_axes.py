@@ -12,6 +12,7 @@ from benchmarking.figures.short_names import changed, short_names
 from benchmarking.report.text import configuration_text
 
 MOST_PANELS = 8
+_UNFINISHED = ("stopped", "paused")
 MOST_LINES = 120
 """Lines of a panel: of more, none is told from its neighbours."""
 
@@ -42,6 +43,14 @@ def parallel_axes_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
         kept = [ordered[int(place)] for place in thinned([float(index) for index in range(len(ordered))], MOST_LINES)]
         if len(kept) < len(points):
             notes.append(f"{short[benchmark]}: {len(kept)} of {len(points)} configurations, evenly by their value.")
+        partial = sum(point.status in _UNFINISHED and objective in point.values for point in kept)
+        if partial:
+            were = (
+                "was stopped or paused, and has the value that it"
+                if partial == 1
+                else "were stopped or paused, and have the value that they"
+            )
+            notes.append(f"{short[benchmark]}: {partial} of these {were} had reached by then.")
         lines = tuple(
             ParallelLine(
                 short[point.name],

@@ -47,6 +47,42 @@ BUILT_IN: Mapping[str, str] = {
 }
 """Module and factory of each built-in method, imported when it is asked for."""
 
+WHAT_THEY_ARE: Mapping[str, str] = {
+    "ASHA": "asynchronous successive halving: random search that stops (or pauses) trials which are behind others at the same level",
+    "ASHA_BORE": "ASHA whose configurations BORE proposes",
+    "ASHA_TPE": "ASHA whose configurations TPE proposes",
+    "BO": "Bayesian optimisation with a Gaussian process",
+    "BORE": "proposals by a classifier of good and bad configurations (Bayesian optimisation by density-ratio estimation)",
+    "CANARY": "small jobs that forecast the full one",
+    "CQR": "proposals by conformalised quantile regression",
+    "GRID": "grid search",
+    "LISTED": "the configurations that the definition lists",
+    "MOASHA": "ASHA for several objectives",
+    "MOBSTER": "ASHA whose configurations a Gaussian process proposes",
+    "MSR": "random search that stops trials which are worse than the median of the others (median stopping rule)",
+    "PBT": "population-based training: trials that are behind go on from the checkpoints of others",
+    "RACE": "small jobs that forecast which full job is the best, and no more of them than that needs",
+    "REA": "regularised evolution",
+    "RS": "random search",
+    "TPE": "proposals by densities of good and bad configurations (tree-structured Parzen estimator)",
+}
+"""What each built-in method is, for readers who do not know its name."""
+
+
+def what_it_is(name: str, variants: Mapping[str, MethodVariant]) -> str:
+    """Return what a method is, in words; empty for one that is neither built in nor a variant of one that is.
+
+    Args:
+        name: of the method.
+        variants: of the benchmark's definition.
+    """
+    variant = variants.get(name)
+    if variant is None:
+        return WHAT_THEY_ARE.get(name, "")
+    base = WHAT_THEY_ARE.get(variant.base)
+    given = ", ".join(f"{key}={value}" for key, value in variant.arguments.items())
+    return f"{variant.base} with {given or 'its usual arguments'}: {base}" if base else ""
+
 
 def known_methods(plugins: Iterable[EntryPoint] | None = None) -> dict[str, MethodFactory | str]:
     """Return all methods by name, the built-in ones as places that `method_factory` loads.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from benchmarking.analysis.effects import Word
@@ -13,6 +14,8 @@ from benchmarking.comparison.sentences import budget, objective_text
 from benchmarking.figures.dollar_units import dollar_unit
 from benchmarking.page.drawing import Section
 from benchmarking.page.tables import Column, SortableTable
+
+_A_YEAR_S = 365 * 86400.0
 
 CSV_NAME = "compare"
 """What the table is called whose cells are those of `outrider compare --format csv`."""
@@ -40,7 +43,8 @@ _MEANINGS = {
     "p": "how often so large a lead would come about by chance alone, after Holm's correction for all comparisons; empty where the seeds "
     "are too few for any p below the level",
     "seeds": "experiments that count, one a seed",
-    "seeds_needed": "in all, those that there are included, to decide it with a chance of 80 %, if lead and spread stay as they are",
+    "seeds_needed": "in all, those that there are included, to decide it with a chance of 80 %, if lead and spread stay as they are; where "
+    "the lead is within the threshold, to show a tie",
     "reached": "seeds that got as far as the baseline's median final value, which is the target",
     "seconds_to_target": "median over seeds until the target was reached; empty where half of them never did",
     "usd_to_target": "the same in money, failed and stopped jobs included",
@@ -61,12 +65,13 @@ _WORDS = {
 }
 
 
-def comparison_section(found: Document, question: ComparisonQuestion) -> Section:
+def comparison_section(found: Document, question: ComparisonQuestion, methods: Mapping[str, str] | None = None) -> Section:
     """Return the tables of a comparison: those to read, with the meaning of their words, and all columns as in the CSV.
 
     Args:
         found: the comparison.
         question: what was asked: the threshold.
+        methods: name -> what such a method is, of those of which that is known.
     """
     rows = found.rows
     against = "Each group of configurations against the first" if found.configurations else "Each method against the baseline"
@@ -84,7 +89,7 @@ def comparison_section(found: Document, question: ComparisonQuestion) -> Section
         "Configurations" if found.configurations else "Methods",
         notes=[*_compared(found), *(f"{one}." for one in found.notes)],
         tables=tables,
-        terms=[*_words(rows, question), *_terms([*answer, *how_soon, *across])],
+        terms=[*(methods or {}).items(), *_words(rows, question), *_terms([*answer, *how_soon, *across])],
         folded=[whole],
     )
 
@@ -115,8 +120,13 @@ def why_undecided(found: Document) -> str:
     )
 
 
-def about(runs: Sequence[ComparedRun]) -> str:
-    """Return in a sentence what experiments a report is of."""
+def about(runs: Sequence[ComparedRun], spans: Sequence[tuple[float, float]] = ()) -> str:
+    """Return in a sentence what experiments a report is of, and from when.
+
+    Args:
+        runs: the experiments.
+        spans: Unix times of the first and the last record of each; those on a virtual clock, which begins at 0, are of no day.
+    """
     counts = {
         "experiment": len(runs),
         "benchmark": len({run.benchmark for run in runs}),
@@ -125,7 +135,13 @@ def about(runs: Sequence[ComparedRun]) -> str:
     }
     text = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
     going = sum(not run.ended for run in runs)
-    return f"{text}{f'; {going} not ended' if going else ''}."
+    days = [span for span in spans if span[0] > _A_YEAR_S]
+    when = f"; {_minute(min(days)[0])} to {_minute(max(last for _, last in days))} UTC" if days else ""
+    return f"{text}{f'; {going} not ended' if going else ''}{when}."
+
+
+def _minute(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _shown(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:

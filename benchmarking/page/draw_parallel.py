@@ -31,7 +31,9 @@ def draw_parallel(panel: ParallelPanel) -> tuple[list[dict[str, Any]], dict[str,
     for part, lines in reversed(list(enumerate(parts))):
         if lines:
             name = _FIFTHS[part] if count >= 5 else "all"
-            ends = f"{shown(lines[0].value)} to {shown(lines[-1].value)}"
+            # What is measured is named once, in front, where one begins to read.
+            of = f"{label(panel.value.title, 24)} " if part == 0 else ""
+            ends = f"{of}{shown(lines[0].value)} to {shown(lines[-1].value)}"
             trace = _trace(f"{name}: {ends}", lines, _LINES[part])
             traces.append(trace if part == 0 else {**trace, "opacity": _FAINT})
     last = max(1, len(panel.axes) - 1)

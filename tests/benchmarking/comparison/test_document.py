@@ -160,7 +160,7 @@ def test_what_the_notes_say_of_dollars_and_statistics():
         '2 comparisons on 2 benchmarks, one family (Holm): where nothing differs, "better" stands anywhere in at most 5 % of such studies; '
         "who was sooner is asked of those alone that are better",
         "value: the seeds' mean and its 95 % interval; lead, its interval and p: geometric mean of the pairs' ratios",
-        "dollars of b; c are nominal: nobody is billed them",
+        "dollars are nominal: nobody is billed them",
     ]
     other = document(TWO, ComparisonQuestion(aggregate="median", objective="acc")).notes
     assert other[1] == (

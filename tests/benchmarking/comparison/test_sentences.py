@@ -50,6 +50,12 @@ def test_not_decided_says_how_many_seeds_would():
     assert lines[0].endswith("3 pairs, too few for a test).")
 
 
+def test_of_a_lead_that_does_not_matter_the_seeds_that_would_show_a_tie_are_said():
+    (line,) = said([*RS, *several("TPE", [2.05, 1.99, 2.03, 1.96, 2.01, 2.0])])
+    assert line.startswith("TPE and RS: not decided in loss after 2 trials, about ")
+    assert " seeds would show a tie (TPE worse by 0.2" in line
+
+
 def test_who_was_sooner_is_said_with_who_never_came_there():
     slow = [run("RS", number, [9.0, 8.0, 7.0, 3.0 + 0.1 * number]) for number in range(6)]
     quick = [run("TPE", number, [1.0 + 0.1 * number, 1.0, 1.0, 1.0 + 0.01 * number]) for number in range(6)]
@@ -83,7 +89,7 @@ def test_pairs_that_are_all_equal_have_no_lead_and_no_interval():
     shifted = [run("TPE", number, [8.0, final]) for number, final in enumerate([2.0, 2.1, 2.3])]
     lines = said([*several("RS", [2.0, 2.1, 2.3]), *shifted])
     assert lines == [
-        "TPE and RS: not decided in loss after 2 trials, about 6 seeds would decide (no lead; all equal, 3 pairs, too few for a test)."
+        "TPE and RS: not decided in loss after 2 trials, about 6 seeds would show a tie (no lead; all equal, 3 pairs, too few for a test)."
     ]
 
 

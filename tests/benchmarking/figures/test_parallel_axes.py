@@ -47,6 +47,8 @@ def test_repeats_are_one_line_of_their_mean_and_one_that_was_stopped_has_the_val
     assert [(line.name[-1], line.value, line.kind) for line in panel(trials).lines] == [
         ("3", None, "failed"), ("2", 9.0, "stopped"), ("0", 3.0, "completed"),
     ]  # fmt: skip
+    said = parallel_axes_figure([experiment(trials, definition=definition(SPACE))]).notes
+    assert said[-1].endswith(": 1 of these was stopped or paused, and has the value that it had reached by then.")
 
 
 def test_a_value_that_is_absent_or_outside_of_the_space_has_no_place():

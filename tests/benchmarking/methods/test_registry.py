@@ -8,8 +8,17 @@ import pytest
 from benchmarking.methods.grid import Grid
 from benchmarking.methods.listed import Listed
 from benchmarking.methods.random_search import RandomSearch
-from benchmarking.methods.registry import BUILT_IN, build_method, default_method, known_methods, method_factory
+from benchmarking.methods.registry import (
+    BUILT_IN,
+    WHAT_THEY_ARE,
+    build_method,
+    default_method,
+    known_methods,
+    method_factory,
+    what_it_is,
+)
 from definitions.errors import UserError
+from definitions.schema import MethodVariant
 from tests.benchmarking.experiments import definition
 from tests.benchmarking.methods.method_experiments import benchmark
 
@@ -34,6 +43,15 @@ def listed():
 def test_built_in_methods():
     known = known_methods(())
     assert {name: method_factory(known[name]) for name in ("GRID", "LISTED", "RS")} == {"GRID": Grid, "LISTED": Listed, "RS": RandomSearch}
+
+
+def test_each_built_in_method_is_explained_and_a_variant_by_its_base():
+    assert WHAT_THEY_ARE.keys() == BUILT_IN.keys()
+    variants = {"R3": MethodVariant(base="ASHA", type="promotion"), "RS": MethodVariant(base="TPE"), "own": MethodVariant(base="MINE")}
+    assert what_it_is("RS", {}) == "random search"
+    assert what_it_is("R3", variants).startswith("ASHA with type=promotion: asynchronous successive halving")
+    assert what_it_is("RS", variants).startswith("TPE with its usual arguments: proposals by densities")
+    assert (what_it_is("own", variants), what_it_is("MINE", {})) == ("", "")
 
 
 def test_plugins_are_added():

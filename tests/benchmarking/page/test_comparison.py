@@ -82,3 +82,14 @@ def test_why_nothing_is_decided_is_said_where_the_seeds_could_not_decide_anythin
 
 def test_the_experiments_are_counted():
     assert about(SURE) == "12 experiments, 1 benchmark, 2 methods, 6 seeds."
+
+
+def test_when_they_ran_is_said_unless_their_clock_was_a_virtual_one():
+    spans = [(1_700_000_090.0, 1_700_003_600.0), (1_700_000_000.0, 1_700_000_030.0), (0.0, 5_000.0)]
+    assert about(SURE[:1], spans) == "1 experiment, 1 benchmark, 1 method, 1 seed; 2023-11-14 22:13 to 2023-11-14 23:13 UTC."
+    assert about(SURE[:1], spans[2:]) == "1 experiment, 1 benchmark, 1 method, 1 seed."
+
+
+def test_what_methods_are_is_explained_before_the_other_words():
+    found = comparison_section(document(SURE, QUESTION), QUESTION, {"RS": "random search"})
+    assert found.terms[0] == ("RS", "random search")

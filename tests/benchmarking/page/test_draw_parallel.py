@@ -20,7 +20,7 @@ def test_the_best_fifth_is_named_first_and_drawn_last_and_the_others_are_seen_th
         "fourth fifth: 6.000 to 7.000",
         "middle fifth: 4.000 to 5.000",
         "second fifth: 2.000 to 3.000",
-        "best fifth: 0 to 1.000",
+        "best fifth: loss 0 to 1.000",
     ]
     assert layout["legend"]["traceorder"] == "reversed"
     assert ["opacity" in trace for trace in traces] == [True] * 4 + [False]
@@ -29,13 +29,13 @@ def test_the_best_fifth_is_named_first_and_drawn_last_and_the_others_are_seen_th
 
 def test_more_may_be_better():
     traces, _ = draw_parallel(panel([float(at) for at in range(5)], "max"))
-    assert traces[-1]["name"] == "best fifth: 4.000 to 4.000"
+    assert traces[-1]["name"] == "best fifth: loss 4.000 to 4.000"
 
 
 def test_lines_of_one_trace_are_parted_and_a_place_that_is_not_known_is_a_gap():
     lines = (ParallelLine("a", (0.0, None), 1.0), ParallelLine("b", (0.2, 0.5), 2.0), ParallelLine("c", (0.3, 0.4), None, kind="failed"))
     without, measured = draw_parallel(ParallelPanel("p", AXES, PlotAxis("loss"), lines))[0]
-    assert (without["name"], measured["name"]) == ("without a value", "all: 1.000 to 2.000")
+    assert (without["name"], measured["name"]) == ("without a value", "all: loss 1.000 to 2.000")
     assert measured["x"] == [0, 1, None, 0, 1, None]
     assert measured["y"] == [0.0, None, None, 0.2, 0.5, None]
     assert measured["connectgaps"] is False
