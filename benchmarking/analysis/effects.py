@@ -55,6 +55,12 @@ def possible_range(values: Sequence[float], mode: Mode, scale: Scale) -> tuple[f
     return (0.0 if scale is Scale.RATIO else -math.inf), math.inf
 
 
+def possible_leads(values: Sequence[float], mode: Mode, scale: Scale) -> tuple[float, float]:
+    """Return between what a mean lead can lie: shares differ by 1 at most, logarithms by anything; arguments as for `possible_range`."""
+    low, high = possible_range(values, mode, scale)
+    return (low - high, high - low) if scale is Scale.DIFFERENCE else (-math.inf, math.inf)
+
+
 @dataclass(frozen=True)
 class Contrast:
     """How far one is ahead of another, on the scale where it adds up (logarithms for ratios); positive is better.
@@ -181,6 +187,7 @@ def contrast(
     scale = scale or scale_of([*first.values(), *second.values()], mode)
     unit = unit_of([[*first.values()], [*second.values()]], mode, scale)
     sign = -1.0 if mode == "min" else 1.0
+    possible = possible_leads([*first.values(), *second.values()], mode, scale)
 
     def placed(value: float) -> float:
         return sign * (math.log(value) if scale is Scale.RATIO else value)
@@ -193,7 +200,7 @@ def contrast(
         return Contrast(
             scale,
             math.fsum(leads) / len(leads),
-            mean_interval(leads, confidence),
+            _within(mean_interval(leads, confidence), possible),
             True,
             (len(leads), len(leads)),
             _correlation(pairs),
@@ -208,7 +215,7 @@ def contrast(
     return Contrast(
         scale,
         math.fsum(mine) / len(mine) - math.fsum(theirs) / len(theirs),
-        difference_interval(mine, theirs, confidence),
+        _within(difference_interval(mine, theirs, confidence), possible),
         False,
         (len(mine), len(theirs)),
         None,
@@ -217,6 +224,10 @@ def contrast(
         least_relabelling_p(len(mine), len(theirs)),
         unit,
     )
+
+
+def _within(interval: ConfidenceInterval | None, possible: tuple[float, float]) -> ConfidenceInterval | None:
+    return None if interval is None else interval.within(possible)
 
 
 def decide(

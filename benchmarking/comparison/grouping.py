@@ -118,8 +118,9 @@ def unequal_seeds(runs: Sequence[ComparedRun], expected: int = 0) -> list[str]:
         if len(numbers) < expected:
             lines.append(f"{runs[0].benchmark} x {method}: {len(numbers)} of {expected} seeds have results")
         elif lacking:
+            which = f"{'seed' if len(lacking) == 1 else 'seeds'} {', '.join(map(str, lacking))}"
             lines.append(
-                f"{runs[0].benchmark} x {method}: unequal seeds, no results of {', '.join(map(str, lacking))}; others' are not paired"
+                f"{runs[0].benchmark} x {method}: no results with {which}, which other methods have: there it is no pair with them"
             )
     return lines
 

@@ -136,12 +136,13 @@ def about(runs: Sequence[ComparedRun], spans: Sequence[tuple[float, float]] = ()
     text = ", ".join(f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
     going = sum(not run.ended for run in runs)
     days = [span for span in spans if span[0] > _A_YEAR_S]
-    when = f"; {_minute(min(days)[0])} to {_minute(max(last for _, last in days))} UTC" if days else ""
+    when = f"; {_span(min(days)[0], max(last for _, last in days))}" if days else ""
     return f"{text}{f'; {going} not ended' if going else ''}{when}."
 
 
-def _minute(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
+def _span(first_at: float, last_at: float) -> str:
+    first, last = (datetime.fromtimestamp(at, UTC) for at in (first_at, last_at))
+    return f"{first:%Y-%m-%d %H:%M} to {last:{'%H:%M' if first.date() == last.date() else '%Y-%m-%d %H:%M'}} UTC"
 
 
 def _shown(names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:

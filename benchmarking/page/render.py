@@ -77,6 +77,10 @@ def _link(title: str, identity: str) -> Html:
     return element("li", element("a", title, href=f"#{identity}"))
 
 
+_OF_NOTES = ("left out", "counted once", "went least far", "is not ranked", "both had done the same ")
+"""Words of sentences that stand among the verdicts and are none."""
+
+
 def _verdicts(page: Page) -> Html:
     lines = [element("li", line, class_=_kind(line)) for line in page.verdicts]
     found = [element("h2", "Verdicts", id="verdicts"), element("ul", *lines, class_="verdicts") if lines else element("p", "None yet.")]
@@ -90,7 +94,7 @@ def _verdicts(page: Page) -> Html:
 def _kind(verdict: str) -> str | None:
     if " better than " in verdict or " sooner than " in verdict:
         return "better"
-    return "note" if "left out" in verdict or "counted once" in verdict else None
+    return "note" if any(words in verdict for words in _OF_NOTES) else None
 
 
 def _section(section: Section, drawn: bool) -> Html:

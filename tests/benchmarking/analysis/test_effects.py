@@ -45,6 +45,16 @@ def test_the_second_can_be_the_better_one():
     assert not found.ahead
 
 
+@pytest.mark.parametrize("paired", [True, False])
+def test_two_shares_differ_by_one_at_most_and_losses_by_anything(paired):
+    accuracy = contrast({0: 0.12, 1: 0.96}, {0: 0.96, 1: 0.95}, "max", paired=paired)
+    assert accuracy.bounds == (-1.0, 1.0)
+    low, high = contrast({0: -3.0, 1: 5.0}, {0: 2.0, 1: 1.0}, "min", paired=paired).bounds
+    assert low < -10
+    assert high > 10
+    assert contrast({0: 0.001, 1: 5.0}, {0: 2.0, 1: 1.0}, "min", paired=paired).bounds[1] > 1e9
+
+
 def test_five_pairs_have_no_p_value_and_the_answer_is_how_many_would_do():
     five = {seed: SIX[seed] for seed in range(5)}
     (found,) = decide([contrast(five, scaled([2.0, 2.1, 1.9, 2.0, 2.2, 1.8]), "min")], 0.01)

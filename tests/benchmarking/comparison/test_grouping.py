@@ -48,8 +48,8 @@ def test_facets_split_experiments_or_what_they_measured():
 def test_unequal_and_lacking_seeds_are_named():
     runs = [*several("RS", SIX[:4]), *several("TPE", SIX[:2]), run("BO", 0, [])]
     assert unequal_seeds(runs) == [
-        "b x TPE: unequal seeds, no results of 2, 3; others' are not paired",
-        "b x BO: unequal seeds, no results of 0, 1, 2, 3; others' are not paired",
+        "b x TPE: no results with seeds 2, 3, which other methods have: there it is no pair with them",
+        "b x BO: no results with seeds 0, 1, 2, 3, which other methods have: there it is no pair with them",
     ]
     assert unequal_seeds(runs, 4)[0] == "b x TPE: 2 of 4 seeds have results"
     assert document(runs, ComparisonQuestion(expect_seeds=4)).lacks_seeds

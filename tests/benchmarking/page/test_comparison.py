@@ -86,7 +86,8 @@ def test_the_experiments_are_counted():
 
 def test_when_they_ran_is_said_unless_their_clock_was_a_virtual_one():
     spans = [(1_700_000_090.0, 1_700_003_600.0), (1_700_000_000.0, 1_700_000_030.0), (0.0, 5_000.0)]
-    assert about(SURE[:1], spans) == "1 experiment, 1 benchmark, 1 method, 1 seed; 2023-11-14 22:13 to 2023-11-14 23:13 UTC."
+    assert about(SURE[:1], spans) == "1 experiment, 1 benchmark, 1 method, 1 seed; 2023-11-14 22:13 to 23:13 UTC."
+    assert about(SURE[:1], [(1_700_000_000.0, 1_700_086_400.0)]).endswith("; 2023-11-14 22:13 to 2023-11-15 22:13 UTC.")
     assert about(SURE[:1], spans[2:]) == "1 experiment, 1 benchmark, 1 method, 1 seed."
 
 

@@ -16,7 +16,7 @@ from benchmarking.page.drawing import Drawing, Page, Section
 from benchmarking.page.library import drawing_library
 from benchmarking.page.render import WITHOUT_PLOTLY, render
 from benchmarking.page.tables import table_of
-from tests.benchmarking.comparison.made_runs import several
+from tests.benchmarking.comparison.made_runs import run, several
 from tests.benchmarking.page.browsing import LOOKS, WIDTHS, browser, marks, opened, overflow, serious_faults
 
 EVIL = "</script><script>window.stolen = 1</script><img src=x onerror='window.stolen = 2'>\u0000\ud800 \u00e9\u4e2d\u6587 " + "x" * 10_000
@@ -118,6 +118,21 @@ def test_keyboard_and_screen_reader_reach_every_table(chromium, address):
         assert reached == set(shown.evaluate("[...document.querySelectorAll('table caption')].map(one => one.textContent)"))
         pictures = shown.evaluate("[...document.querySelectorAll('[data-plot]')].map(one => [one.getAttribute('role'), one.ariaLabel])")
         assert pictures == [["img", "A sample. Two points."]]
+
+
+def test_sentences_that_are_no_verdicts_stand_back():
+    short = [run("RS", 2, [9.0, 2.0]), run("TPE", 2, [])]
+    runs = [*(run(method, number, [9.0] * 9) for method in ("RS", "TPE") for number in range(2)), *short]
+    runs += [run(method, 0, [1.0, 2.0], benchmark="c") for method in ("RS", "TPE", "BO")]
+    found = document(runs, QUESTION)
+    text = render(Page("t", "t", found.verdicts, [], []), None)
+    looks = {line.partition(">")[2]: line.partition(">")[0] for line in re.findall("<li([^/]*)</li>", text.partition("To know")[0])}
+    kinds = {said: look for said, look in looks.items() if said in found.verdicts}
+    backs = {
+        words for said, look in kinds.items() for words in ("least far", "no result", "not ranked") if words in said and "note" in look
+    }
+    assert backs == {"least far", "no result", "not ranked"}
+    assert not any("note" in look for said, look in kinds.items() if "nothing is said" in said or "not decided" in said)
 
 
 def test_without_the_drawing_library_the_numbers_stand_open_and_it_is_said_how_to_get_it():
