@@ -131,7 +131,7 @@ ROWS: Mapping[str, tuple[Callable[[LaunchLab], int], int, Sequence[str]]] = {
     "undisturbed": (undisturbed, 0, ()),
     "killed ten times": (killed, 10, ("--remote_restarts", "30")),
     "interrupted twice": (interrupted, 2, ("--remote_spot",)),
-    "over its time twice": (over_its_time, 2, ("--remote_max_run", "75")),
+    "over its time twice": (over_its_time, 2, ("--remote_max_run", "60")),
     "host lost after each kind of record": (lost, len(KINDS), ()),
     "frozen and woken": (frozen, 1, ()),
 }
