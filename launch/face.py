@@ -7,12 +7,14 @@ import dataclasses
 import functools
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from benchmarking.controller.ending import Reason
+from benchmarking.export.files import utc
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError, did_you_mean
@@ -30,9 +32,10 @@ from launch.emulated import emulated
 from launch.experiment_outcome import with_results
 from launch.experiments import execute, resume_command
 from launch.functions import definition_of
-from launch.launching.agreement import agree
+from launch.launching.agreement import agree, missing
+from launch.launching.going_on import go_on
 from launch.launching.launched_here import check_not_launched
-from launch.launching.launching import launch, launching
+from launch.launching.launching import Launched, launch, launching
 from launch.launching.remote_run import RemoteRun
 from launch.launching.words import dry_run_text
 from launch.panels import in_notebook, panel_here
@@ -73,6 +76,9 @@ def run(
     remote = bool(rest.get("remote"))
     if not isinstance(rest.get("remote"), Mapping):
         rest.pop("remote", None)  # else it says what the controllers are like
+    elif rest.get("resume"):
+        # There is no benchmark whose definition it could be laid over.
+        rest["settings"] = [*_settings(rest.get("settings") or ()), *_of_controllers(rest.pop("remote"))]
     several = isinstance(benchmark, (list, tuple))
     with emulated(os.environ) if emulate else contextlib.nullcontext():
         request = with_study(_request(benchmark, rest, modules))
@@ -105,18 +111,24 @@ def run(
 
 
 def _launched(request: RunRequest, *, yes: bool) -> RemoteRun[Result | Results] | None:
-    """Launch a request; None after a dry run, which only prints."""
-    planned = plan(request)
+    """Launch a request, or go on with a launched run; None after a dry run, which only prints."""
     say = functools.partial(print, file=sys.stderr)
+    if request.resume:
+        return _handle(go_on(request, os.environ, utc(time.time()) or "", say), request, say)
+    planned = plan(request)
     with launching(planned, request, os.environ) as found:
         if request.dry_run:
-            print(dry_run_text(found))
+            print("\n".join(filter(None, (dry_run_text(found), missing(found)))))
             return None
         for note in found.notes:
             say(note)
         is_answered = in_notebook() or (sys.stdin is not None and sys.stdin.isatty())
         agree(found, yes=yes, ask=input if is_answered else None, say=say)
         launched = launch(found, say)
+    return _handle(launched, request, say)
+
+
+def _handle(launched: Launched, request: RunRequest, say: Callable[[str], None]) -> RemoteRun[Result | Results]:
     tag = launched.place.tag
     return RemoteRun(launched, lambda: load(tag, request.results_dir), request.results_dir / tag, say)
 
@@ -165,6 +177,13 @@ def _settings(given: Any) -> list[str]:
     if isinstance(given, Mapping):
         return settings_of({key: _python(value) for key, value in given.items()})
     return [str(one) for one in _tuple(given)]
+
+
+def _of_controllers(given: Mapping[str, Any]) -> list[str]:
+    """Return what is said of the controllers as settings of the block `remote:`."""
+    tags = given.get("tags") or {}
+    flat = {key: value for key, value in given.items() if key != "tags"} | {f"tags.{key}": value for key, value in tags.items()}
+    return _settings({f"remote.{key}": value for key, value in flat.items()})
 
 
 def load(tag: str, results_dir: Path | str | None) -> Result | Results:

@@ -51,14 +51,18 @@ def add_controller_flags(group: argparse._ArgumentGroup) -> None:
 
 
 def remote_settings(given: argparse.Namespace) -> list[str]:
-    """Return the flags that were given as settings of the block `remote:`."""
+    """Return the flags that were given as settings of the block `remote:`; raises `UserError` for a tag without a value."""
     from definitions import strict_json
 
     values = {name: getattr(given, f"remote_{name}") for name in (*OPTIONS, "spot", "tuning_metrics")} | {"controllers": given.controllers}
     found = [f"remote.{name}={_text(value)}" for name, value in values.items() if value is not None]
     found += [f"remote.{name}={strict_json.dumps(value)}" for name in LISTS if (value := getattr(given, f"remote_{name}")) is not None]
     for pair in given.remote_tags or ():
-        key, _, value = pair.partition("=")
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            from definitions.errors import UserError
+
+            raise UserError(f"--remote_tags {pair}", "this is not KEY=VALUE", "write e.g. --remote_tags team=vision")
         found.append(f"remote.tags.{key}={strict_json.dumps([value])}")
     return found
 

@@ -267,7 +267,6 @@ TESTED_TOGETHER = {
         "launch/launching/place.py",
         "launch/launching/study.py",
         "launch/launching/words.py",
-        "launch/remote_flags.py",
     ],
     "tests/launch/test_launch_resume.py": [
         "launch/launching/extending.py",

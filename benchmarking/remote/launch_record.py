@@ -16,6 +16,8 @@ SCHEMA_VERSION = 1
 """Of launch.json."""
 TUNING_METRICS = "tuning_metrics"
 """Key of its `controller`: whether controllers write for the console how the study stands."""
+REQUIREMENTS = "requirements"
+"""Key of its `controller`: what is installed beside what the study needs, where whoever went on asked for other than the definitions."""
 
 
 @dataclass(frozen=True)

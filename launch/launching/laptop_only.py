@@ -19,7 +19,10 @@ from launch.launching.requirements import canonical
 
 _EVERYWHERE = re.compile(r"/(dev|proc|sys|bin|sbin|usr|etc|lib|lib64|opt/ml)(/|$)")
 """Paths that other machines have as well."""
-_OF_THIS_MACHINE = ("OUTRIDER_PRICES", "MLFLOW_TRACKING_URI", "OUTRIDER_SCALE", "AWS_PROFILE")
+_OF_THIS_MACHINE = (
+    *("OUTRIDER_PRICES", "OUTRIDER_SCALE", "AWS_PROFILE"),
+    *("MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD", "MLFLOW_TRACKING_TOKEN"),
+)
 """Variables that change what a run does, and do not travel."""
 _GROUPS = {"method": "outrider.methods", "back-end": "outrider.backends"}
 

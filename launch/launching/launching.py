@@ -33,10 +33,11 @@ from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
 from launch.launching.money import controllers_usd, divided, limited_specs, trials_are_billed, with_rest, words
 from launch.launching.place import RunPlace, place_of
-from launch.launching.requirements import LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
+from launch.launching.requirements import ASKED, LOCK, NO_LOCK, joined, needed, of_benchmarks, pinned
 from launch.launching.shown import left_out_text
 from launch.launching.sources import Outgoing, code_key, outgoing_data, outgoing_sources
 from launch.launching.study import Travelling, backends_of, travelling
+from launch.launching.tracked import check_trackers, tracker_environment, tracker_packages, tracker_words
 from launch.launching.trials_inside import with_benchmarks_own
 from launch.planning import Planned
 from launch.request import RunRequest
@@ -99,14 +100,13 @@ class Launched:
 
 
 @contextmanager
-def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str], child: Sequence[str] = ()) -> Iterator[Launching]:
+def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str]) -> Iterator[Launching]:
     """Give what would be launched, while its packages can be written.
 
     Args:
         planned: the study.
         request: that it was planned of.
         environ: of the launcher.
-        child: further words for the command in a controller.
 
     Raises:
         UserError, CloudError: it cannot be launched; nothing was created.
@@ -116,10 +116,11 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     asked = with_benchmarks_own(asked, request, specs)
     notes = check_travels(specs, asked, environ)
     place = place_of(specs, asked, tag, environ)
+    check_trackers(request.track, environ, emulated=place.clients.emulated)
     check_free(place, request)
     sent = travelling(planned, request)
     sources = outgoing_sources(specs)
-    lines = requirements_of(specs, asked, emulated=place.clients.emulated)
+    lines = requirements_of(specs, asked, tracker_packages(request.track, environ), emulated=place.clients.emulated)
     found = dry_run(specs, environ, sent.study)
     options = controller_options(
         asked,
@@ -128,7 +129,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
         emulated=place.clients.emulated,
         longest_s=found.longest_s,
         count=len(specs) if any(backends_of(specs).values()) else 1,
-        environment=controller_environment(place, sent.role, environ),
+        environment=controller_environment(place, sent.role, environ) | tracker_environment(request.track, environ),
     )
     shown = console_metrics(specs) if asked.tuning_metrics is not False else ConsoleMetrics({})
     options = dataclasses.replace(options, metrics=shown.expressions)
@@ -142,7 +143,7 @@ def launching(planned: Planned, request: RunRequest, environ: Mapping[str, str],
     with tempfile.TemporaryDirectory() as scratch:
         project, data = pack_project(lines, Path(scratch)), outgoing_data(specs)
         said = (*planned.notes, *notes, *left_out_text(shown))
-        yield Launching(place, specs, sent, options, project, sources, data, lines, found, money, billed, said, tuple(child))
+        yield Launching(place, specs, sent, options, project, sources, data, lines, found, money, billed, said, child_words(request))
 
 
 def _within(money: RunMoney, specs: Sequence[ExperimentSpec], environ: Mapping[str, str], study: StudyRecord) -> DryRun:
@@ -175,16 +176,17 @@ def check_free(place: RunPlace, request: RunRequest) -> None:
         )
 
 
-def requirements_of(specs: Sequence[ExperimentSpec], asked: RemoteOptions, *, emulated: bool) -> list[str]:
+def requirements_of(specs: Sequence[ExperimentSpec], asked: RemoteOptions, trackers: Sequence[str] = (), *, emulated: bool) -> list[str]:
     """Return what is installed in the controllers of some experiments; raises `UserError` where two things exclude each other.
 
     Args:
         specs: the experiments.
         asked: what the `remote:` blocks say.
+        trackers: packages that tell them.
         emulated: whether jobs run on this machine, which has what the launcher has.
     """
-    own = pinned(needed(specs, emulated=emulated), NO_LOCK if emulated else LOCK)
-    return joined(own, {"remote.requirements": asked.requirements or (), **of_benchmarks(specs)})
+    own = pinned([*needed(specs, emulated=emulated), *trackers], NO_LOCK if emulated else LOCK)
+    return joined(own, {ASKED: asked.requirements or (), **of_benchmarks(specs)})
 
 
 def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now: datetime.datetime | None = None) -> Launched:
@@ -251,6 +253,11 @@ def _created(plan: Launching, record: LaunchRecord) -> Launched:
 def _request(plan: Launching, record: LaunchRecord, index: int) -> dict[str, Any]:
     place = plan.place
     return controller_request(plan.options, place.tag, record.nonce, index, 1, place.uri, f"{place.shared_uri}/{record.code.key}")
+
+
+def child_words(request: RunRequest) -> tuple[str, ...]:
+    """Return the flags that hold for the command in a controller too, where they are in no study."""
+    return (*(f"--{name}" for name in ("accept_changes", "verbose") if getattr(request, name)), *tracker_words(request.track))
 
 
 def controller_environment(place: RunPlace, role: str, environ: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from backends.sagemaker.code.packing import Package, pack
 from backends.sagemaker.code.project import pack_project
 from backends.sagemaker.code.upload import upload_code
 from benchmarking.archive.identity import ExperimentSpec
-from benchmarking.remote.launch_record import LaunchRecord, SentPackage, as_json, commit_state
+from benchmarking.remote.launch_record import REQUIREMENTS, LaunchRecord, SentPackage, as_json, commit_state
 from benchmarking.remote.layout import LAUNCH
 from definitions import __version__
 from definitions.errors import UserError
@@ -20,6 +21,7 @@ from launch.launching.bringing import bring
 from launch.launching.launching import ROOT, requirements_of
 from launch.launching.place import RunPlace
 from launch.launching.sources import code_key
+from launch.launching.tracked import tracker_packages, trackers_in
 from launch.planning import plan
 from launch.request import RunRequest
 from launch.study_request import with_study
@@ -46,7 +48,10 @@ def renew(place: RunPlace, record: LaunchRecord, request: RunRequest) -> tuple[L
         specs = plan(with_study(_plain(request, here))).specs
         sources = {name: _packed(name, record.sources[name], specs) for name in record.sources}
         asked = joined_remote({spec.definition.name: spec.definition.remote for spec in specs})
-        project = pack_project(requirements_of(specs, asked, emulated=place.clients.emulated), here)
+        if (named := record.controller.get(REQUIREMENTS)) is not None:
+            asked = asked.model_copy(update={"requirements": tuple(named)})
+        trackers = tracker_packages(trackers_in(record.child), os.environ)
+        project = pack_project(requirements_of(specs, asked, trackers, emulated=place.clients.emulated), here)
         client, said = place.clients.get("s3"), []
         for name, package, before in (
             *((name, one, record.sources[name]) for name, one in sources.items()),

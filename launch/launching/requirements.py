@@ -22,6 +22,8 @@ OF_DATA: Mapping[str, tuple[str, ...]] = {"images": ("pillow", "scikit-learn"), 
 """What makes data sets of a type, in a controller as well."""
 OF_MODELS = ("torch", "onnx", "onnxruntime", "onnxscript")
 """What exports models for endpoints and compares them, in a controller as well."""
+OWN, ASKED = "outrider", "remote.requirements"
+"""Who needs something, in messages, where it is no benchmark."""
 AS_PINNED: Mapping[str, str] = {"xgboost-cpu": "xgboost"}
 """Packages that have their pin under another name."""
 
@@ -94,7 +96,7 @@ def joined(own: Sequence[str], beside: Mapping[str, Sequence[str]]) -> list[str]
     """
     said: dict[str, tuple[str, str]] = {}
     for line in own:
-        said[_name_of(line)] = ("outrider", line)
+        said[_name_of(line)] = (OWN, line)
     lines = list(own)
     for who, theirs in beside.items():
         for line in (text for raw in theirs if (text := raw.split(" #")[0].strip()) and not text.startswith("#")):
@@ -105,13 +107,21 @@ def joined(own: Sequence[str], beside: Mapping[str, Sequence[str]]) -> list[str]
                 lines.append(line)
             elif there[1] != line:
                 if _excludes(there[1], line):
-                    raise UserError(
-                        f"requirements: {there[0]} needs {there[1]}, {who} needs {line}",
-                        "trials on the controller's own instance share its environment, which can hold one of them",
-                        "loosen one, or run the trials as jobs of their own, where each has its own environment",
-                    )
+                    raise _conflict(there, (who, line))
                 lines.append(line)
     return list(dict.fromkeys(lines))
+
+
+def _conflict(one: tuple[str, str], other: tuple[str, str]) -> UserError:
+    """Return what is wrong where two need what excludes each other, each said by whom and what."""
+    asked = f"requirements: {one[0]} needs {one[1]}, {other[0]} needs {other[1]}"
+    if {one[0], other[0]} <= {OWN, ASKED}:
+        return UserError(asked, "both are installed in the controllers, where one of them can be", f"leave it out of {ASKED}, or loosen it")
+    return UserError(
+        asked,
+        "trials on the controller's own instance share its environment, which can hold one of them",
+        "loosen one, or run the trials as jobs of their own, where each has its own environment",
+    )
 
 
 def of_benchmarks(specs: Iterable[ExperimentSpec]) -> dict[str, list[str]]:

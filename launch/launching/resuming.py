@@ -17,6 +17,7 @@ from benchmarking.remote.layout import LAUNCH
 from benchmarking.studies.record import StudyRecord
 from definitions.errors import OutriderError, UserError
 from definitions.remote import RemoteOptions
+from launch.launching.changing import changed_request
 from launch.launching.launching import Launched, controller_environment
 from launch.launching.money import trials_are_billed
 from launch.launching.place import RunPlace
@@ -85,7 +86,7 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
 
     Args:
         place: where it is kept.
-        asked: options of controllers, which count where no generation before says them.
+        asked: options of controllers, in place of those of the generation before.
         environ: of the launcher.
         at: now, UTC.
         say: told what is done.
@@ -102,27 +103,16 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
     console = metrics_shown(place.tag, record, study)
     if all(one.job is None for one in there):
         check_role(study, what, environ, emulated=place.clients.emulated)
+    # All of them before anything is changed: what is asked for may be refused.
+    requests = requests_of(place, record, there, asked, environ, console.expressions)
     if lift(place.store) is not None:
         say("the mark to stop is lifted")
-    code_uri = f"{place.shared_uri}/{record.code.key}"
-    template = next((one.job for one in there if one.job is not None), None)
-    tags = [] if template is None else tags_of(place.clients, str(template.description["TrainingJobArn"]))
     jobs: list[str] = []
     notes = left_out_text(console)
-    for one in there:
-        generation = _next(one)
-        name = controller_name(place.tag, record.nonce, one.index, generation)
-        claim = claim_generation(place.store, record.nonce, one.index, generation, name, at)
-        source = one.job or template
+    for one, request in zip(there, requests, strict=True):
+        claim = claim_generation(place.store, record.nonce, one.index, _next(one), str(request["TrainingJobName"]), at)
         try:
-            create_controller(
-                place.clients,
-                _anew(place, record, asked, environ, one.index, generation, console.expressions)
-                if source is None
-                else successor_request(
-                    source.description, _tags(tags, one.index), claim.job, one.index, generation, code_uri, console.expressions
-                ),
-            )
+            create_controller(place.clients, request)
         except OutriderError as error:
             # The claim stays: whoever resumes next creates this very job.
             if not jobs:
@@ -131,6 +121,43 @@ def resume(place: RunPlace, asked: RemoteOptions, environ: Mapping[str, str], at
             break
         jobs.append(claim.job)
     return Launched(place, record, tuple(jobs), tuple(notes))
+
+
+def requests_of(
+    place: RunPlace,
+    record: LaunchRecord,
+    there: Sequence[ControllerStanding],
+    asked: RemoteOptions,
+    environ: Mapping[str, str],
+    metrics: Mapping[str, str],
+) -> list[Mapping[str, Any]]:
+    """Return the request of each controller's next generation: as the one before, else as that of another, but for what is asked for.
+
+    Args:
+        place: where the run is kept.
+        record: of the launch.
+        there: its controllers.
+        asked: options in place of theirs.
+        environ: of the launcher.
+        metrics: name -> regular expression of what the console shows.
+
+    Raises:
+        UserError: what is asked for cannot be.
+        CloudError: AWS refuses.
+    """
+    code_uri = f"{place.shared_uri}/{record.code.key}"
+    template = next((one.job for one in there if one.job is not None), None)
+    tags = [] if template is None else tags_of(place.clients, str(template.description["TrainingJobArn"]))
+    found: list[Mapping[str, Any]] = []
+    for one in there:
+        source, generation = one.job or template, _next(one)
+        if source is None:
+            found.append(_anew(place, record, asked, environ, one.index, generation, metrics))
+            continue
+        name = controller_name(place.tag, record.nonce, one.index, generation)
+        following = successor_request(source.description, _tags(tags, one.index), name, one.index, generation, code_uri, metrics)
+        found.append(changed_request(following, asked, region=place.clients.region, environ=environ, emulated=place.clients.emulated))
+    return found
 
 
 def check_role(study: StudyRecord, asked: str, environ: Mapping[str, str], *, emulated: bool) -> None:

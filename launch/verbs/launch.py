@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarking.export.files import utc
 from definitions.errors import EXIT_DONE, UserError
+from definitions.program import command
 from launch.cli import make_parser as make_run_parser
 from launch.cli import parse_run
 from launch.parser import VerbParser
@@ -39,11 +40,18 @@ def launch_given(given: argparse.Namespace, request: RunRequest, arguments: Sequ
         request: that they amount to.
         arguments: as they were given.
     """
-    for flag in ("list", "show", "check_script", "take_over"):
+    for flag in ("list", "show", "take_over"):
         if getattr(given, flag):
             raise UserError(f"launch --{flag}", "it is for runs on this machine", f"leave it out, or use `run --{flag}`")
+    if given.format != "table":
+        export = command("export", "TAG", "--to", given.format)
+        raise UserError(
+            f"launch --format {given.format}", "it is for the results of a run on this machine", f"leave it out; once collected: `{export}`"
+        )
     if request.resume:
-        return _resume(given, request)
+        from launch.launching.going_on import go_on
+
+        return _accepted(given, request, go_on(request, os.environ, utc(time.time()) or "", _say))
     from launch.launching.agreement import agree, missing
     from launch.launching.launching import launch, launching
     from launch.launching.words import dry_run_text
@@ -52,7 +60,11 @@ def launch_given(given: argparse.Namespace, request: RunRequest, arguments: Sequ
 
     request = with_study(request)
     planned = plan(request)
-    with launching(planned, request, os.environ, child_words(given)) as found:
+    if given.check_script:
+        from launch.check_script import check_scripts
+
+        check_scripts(planned.specs, request.cache_dir, _say)
+    with launching(planned, request, os.environ) as found:
         if request.dry_run:
             print("\n".join(filter(None, (dry_run_text(found), missing(found)))))
             return EXIT_DONE
@@ -61,34 +73,6 @@ def launch_given(given: argparse.Namespace, request: RunRequest, arguments: Sequ
         agree(found, yes=given.yes, ask=input if sys.stdin is not None and sys.stdin.isatty() else None, say=_say)
         launched = launch(found, _say)
     return _accepted(given, request, launched)
-
-
-def _resume(given: argparse.Namespace, request: RunRequest) -> int:
-    """Go on with a launched run, with what is added to its study; return the exit code."""
-    from definitions.remote import RemoteOptions
-    from launch.launching.extending import extend, extends
-    from launch.launching.place import place_named
-    from launch.launching.renewing import renew
-    from launch.launching.resuming import launched_run, refuse_live, resume, standings
-
-    if request.dry_run:
-        raise UserError("launch --resume with --dry_run", "what it costs was said when it was launched", "leave one of them out")
-    what = f"launch --resume {request.resume}"
-    place = place_named(request.resume, os.environ, region=given.remote_region, bucket=given.remote_bucket, prefix=given.remote_prefix)
-    record = launched_run(place, what)
-    if extends(request):
-        refuse_live(place, standings(place, record), what)
-        added = extend(place, record, request)
-        if added:
-            _say(added)
-    if request.accept_changes:
-        refuse_live(place, standings(place, record), what)
-        _, sent = renew(place, launched_run(place, what), request)
-        _say(sent)
-    asked = RemoteOptions(
-        role=given.remote_role, image=given.remote_image, framework=given.remote_framework, framework_version=given.remote_framework_version
-    )
-    return _accepted(given, request, resume(place, asked, os.environ, utc(time.time()) or "", _say))
 
 
 def _accepted(given: argparse.Namespace, request: RunRequest, launched: Launched) -> int:
@@ -102,12 +86,6 @@ def _accepted(given: argparse.Namespace, request: RunRequest, launched: Launched
     if not given.watch and not os.environ.get(MARK):
         return EXIT_DONE
     return follow(launched.place, launched.record, request.results_dir, _say)
-
-
-def child_words(given: argparse.Namespace) -> list[str]:
-    """Return the flags that hold for the command in a controller too, where they are in no study."""
-    words = [f"--{name}" for name in ("accept_changes", "verbose") if getattr(given, name)]
-    return [*words, *(["--track", *given.track] if given.track else [])]
 
 
 def _say(line: str) -> None:

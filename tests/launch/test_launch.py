@@ -279,8 +279,23 @@ def test_the_block_remote_and_flags_say_what_controllers_are_like(emulator, sour
     assert from_json(read(emulator, "runs/t1/launch.json"), "launch.json").controller["restarts"] == 1
 
 
+def test_a_tracker_travels_with_its_address_its_client_and_its_word(emulator, source, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:5000")
+    assert launch(source, "--track", "mlflow", "--verbose") == 0
+    described = emulator.client("sagemaker").describe_training_job(TrainingJobName=jobs(emulator)[0])
+    assert described["Environment"]["MLFLOW_TRACKING_URI"] == "http://127.0.0.1:5000"
+    assert from_json(read(emulator, "runs/t1/launch.json"), "launch.json").child == ("--verbose", "--track", "mlflow")
+    assert all(b"127.0.0.1" not in read(emulator, key) for key in runs(emulator))
+
+
 def test_flags_of_this_machine_are_refused(emulator, source, capsys):
     assert launch(source, "--check_script") == 2
+    assert "it starts the script on this machine" in capsys.readouterr().err
+    assert launch(source, "--format", "json") == 2
+    assert "once collected: `outrider export TAG --to json`" in capsys.readouterr().err
+    assert launch(source, "--track", "mlfow") == 2
+    assert "tracker 'mlfow': there is none of this name" in capsys.readouterr().err
+    assert objects(emulator) == []
     assert main(["run", "--watch", "--benchmark", "digits"]) == 2
     assert "--watch without --remote" in capsys.readouterr().err
 

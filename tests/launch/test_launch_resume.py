@@ -86,6 +86,50 @@ def test_the_next_generation_is_as_the_one_before_and_the_mark_is_lifted(emulato
         assert {"team": "x", "outrider:generation": "2"}.items() <= {tag["Key"]: tag["Value"] for tag in tags}.items()
 
 
+def test_controllers_are_as_they_are_asked_for_when_it_goes_on(emulator, source, capsys):
+    assert launch(source, "--remote_tags", "team=x", "--num_seeds", "2", "--max_cost", "5") == 0
+    (first,) = jobs(emulator)
+    end(emulator, first)
+    capsys.readouterr()
+    words = ("--remote_instance_type", "ml.c5.xlarge", "--controllers", "2", "--remote_volume_gb", "70", "--remote_restarts", "1")
+    for refused, said in (
+        ((*words,), "of max_cost is set aside for them"),
+        (("--remote_requirements", "a==1"), "add --accept_changes, which sends both anew"),
+        (("--track", "sagemaker"), "a run has the trackers with which it was launched"),
+        (("--remote_instance_type", "m5.large"), "types of training jobs begin with ml."),
+    ):
+        before = {key: read(emulator, key) for key in runs(emulator)}
+        assert resume(*refused) == 2
+        assert said in capsys.readouterr().err
+        assert {key: read(emulator, key) for key in runs(emulator)} == before
+    assert resume(*words, "--max_cost", "6", "--verbose", "--remote_tags", "team=y") == 0
+    one, two = sorted(set(jobs(emulator)) - {first}, key=lambda name: name.endswith("-g1"))
+    assert one == first.replace("-g1", "-g2")
+    for name in (one, two):
+        found = described(emulator, name)
+        assert found["ResourceConfig"] == {"InstanceType": "ml.c5.xlarge", "InstanceCount": 1, "VolumeSizeInGB": 70}
+        tags = emulator.client("sagemaker").list_tags(ResourceArn=found["TrainingJobArn"])["Tags"]
+        assert [tag["Value"] for tag in tags if tag["Key"] == "team"] == ["y"]
+    record = from_json(read(emulator, "runs/t1/launch.json"), "")
+    known = record.controller
+    assert (known["instance_type"], record.count, known["volume_gb"], known["restarts"]) == ("ml.c5.xlarge", 2, 70, 1)
+    assert record.child == ("--verbose",)
+    # 2600 s of one were set aside: as much for each of two, at the price of the dearer type.
+    assert record.money.controllers_usd == pytest.approx(2 * 2600 / 3600 * 0.204)
+    assert record.money.max_cost == 6.0
+    assert study_from_json(read(emulator, "runs/t1/study.json").decode(), "").flags.max_cost == pytest.approx(record.money.trials_usd)
+    # Requirements that did not install are replaced by those that do, for all that follows.
+    end(emulator, one, two)
+    assert resume("--accept_changes", "--remote_requirements", "outrider-other==1") == 0
+    after = from_json(read(emulator, "runs/t1/launch.json"), "")
+    assert (after.controller["requirements"], after.count) == (["outrider-other==1"], 2)
+    assert after.code.hash != record.code.hash
+    end(emulator, *({*jobs(emulator)} - {first, one, two}))
+    capsys.readouterr()
+    assert resume("--accept_changes") == 0
+    assert "its code is as it was launched" in capsys.readouterr().err
+
+
 def test_code_that_was_mended_is_sent_where_that_is_asked_for(emulator, source, capsys):
     assert launch(source) == 0
     end(emulator, *jobs(emulator))

@@ -11,6 +11,7 @@ from backends.naming import TAG_KEY, tag_mark
 from backends.sagemaker.block import allowed
 from backends.sagemaker.controllers.options import ControllerOptions
 from backends.sagemaker.jobs.request import ENTRYPOINT, MAX_RUN_S, SPOT_WAIT_S
+from definitions.remote import RemoteOptions
 
 CONTROLLER_KEY = "outrider:controller"
 """Key of the tag by which a job says that it is a controller, and which; trials have none."""
@@ -80,9 +81,7 @@ def controller_request(
     }
     if options.metrics:
         request["AlgorithmSpecification"]["MetricDefinitions"] = _shown(options.metrics)
-    if options.subnets:
-        request["VpcConfig"] = {"Subnets": list(options.subnets), "SecurityGroupIds": list(options.security_groups)}
-    return request
+    return {**request, **_network(options)}
 
 
 def controller_tags(tag: str, index: int, generation: int, given: Mapping[str, str]) -> list[dict[str, str]]:
@@ -138,6 +137,42 @@ def successor_request(
         others = [one for one in request.get("InputDataConfig", ()) if one["ChannelName"] != _CODE]
         request["InputDataConfig"] = [_code(code_uri), *others]
     return request
+
+
+def as_asked(request: Mapping[str, Any]) -> RemoteOptions:
+    """Return the options that a controller's request amounts to, as far as its job says them."""
+    resources, network = request["ResourceConfig"], request.get("VpcConfig", {})
+    return RemoteOptions(
+        role=request["RoleArn"],
+        image=request["AlgorithmSpecification"]["TrainingImage"],
+        instance_type=resources["InstanceType"],
+        volume_gb=resources["VolumeSizeInGB"],
+        max_run=float(request["StoppingCondition"]["MaxRuntimeInSeconds"]),
+        spot=bool(request.get("EnableManagedSpotTraining")),
+        subnets=tuple(network["Subnets"]) if network else None,
+        security_groups=tuple(network["SecurityGroupIds"]) if network else None,
+    )
+
+
+def with_options(request: Mapping[str, Any], options: ControllerOptions) -> dict[str, Any]:
+    """Return a controller's request with other options; tags that they name come beside those that it has, or in place of them."""
+    tags = {allowed(key): allowed(value) for key, value in options.tags.items()}
+    own = (TAG_KEY, CONTROLLER_KEY, GENERATION_KEY)
+    found = {
+        **request,
+        "RoleArn": options.role,
+        "AlgorithmSpecification": {**request["AlgorithmSpecification"], "TrainingImage": options.image},
+        "ResourceConfig": {**request["ResourceConfig"], "InstanceType": options.instance_type, "VolumeSizeInGB": options.volume_gb},
+        "StoppingCondition": _stopping(options),
+        "EnableManagedSpotTraining": options.spot,
+        "Tags": [one for one in request["Tags"] if one["Key"] in own or one["Key"] not in tags]
+        + [{"Key": key, "Value": value} for key, value in tags.items() if key not in own],
+    }
+    return {**found, **_network(options)}
+
+
+def _network(options: ControllerOptions) -> dict[str, Any]:
+    return {"VpcConfig": {"Subnets": [*options.subnets], "SecurityGroupIds": [*options.security_groups]}} if options.subnets else {}
 
 
 def _shown(metrics: Mapping[str, str]) -> list[dict[str, str]]:

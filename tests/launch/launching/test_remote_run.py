@@ -26,6 +26,18 @@ def test_the_handle_of_a_run_that_waits_for_its_instance(emulator, source, monke
         outrider.run(str(source / "toy.yaml"), backend="sagemaker", experiment_tag="t1", remote=True)
 
 
+def test_a_run_goes_on_from_python_as_it_does_from_the_command_line(emulator, source, monkeypatch):  # noqa: F811
+    run = outrider.run(str(source / "toy.yaml"), backend="sagemaker", experiment_tag="t1", remote=True, track="sagemaker")
+    assert run._launched.record.child == ("--track", "sagemaker")  # noqa: SLF001 (what its controllers are told)
+    assert run.stop()
+    again = outrider.run([], resume="t1", remote={"volume_gb": 66, "tags": {"team": "x"}})
+    assert again.jobs == (run.jobs[0].replace("-g1", "-g2"),)
+    described = emulator.client("sagemaker").describe_training_job(TrainingJobName=again.jobs[0])
+    assert described["ResourceConfig"]["VolumeSizeInGB"] == 66
+    tags = emulator.client("sagemaker").list_tags(ResourceArn=described["TrainingJobArn"])["Tags"]
+    assert {"Key": "team", "Value": "x"} in tags
+
+
 def test_a_dry_run_prints_and_returns_nothing(emulator, source, capsys):  # noqa: F811
     assert outrider.run(str(source / "toy.yaml"), backend="sagemaker", remote=True, dry_run=True) is None
     assert "nothing was launched" in capsys.readouterr().out

@@ -76,6 +76,14 @@ def test_a_conflict_is_named_with_both_sides(lines, said):
         joined(["numpy==2.4.6"], lines)
 
 
+def test_what_is_asked_for_beside_is_in_the_way_of_ours_and_of_no_trial():
+    with pytest.raises(UserError, match="both are installed in the controllers") as raised:
+        joined(["numpy==2.4.6"], {"remote.requirements": ["numpy<2"]})
+    assert "trials" not in str(raised.value)
+    with pytest.raises(UserError, match=r"remote.requirements needs torch==2.1, digits needs torch>=2.4\n  trials on the controller's own"):
+        joined([], {"remote.requirements": ["torch==2.1"], "digits": ["torch>=2.4"]})
+
+
 def test_only_trials_on_the_controllers_own_instance_share_its_packages(tmp_path):
     (tmp_path / "requirements.txt").write_text("pillow>=10\n", encoding="utf-8")
     assert of_benchmarks([spec("RS", tmp_path)]) == {}
