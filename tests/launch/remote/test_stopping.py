@@ -6,18 +6,14 @@ import csv
 import os
 import socket
 import time
-from types import SimpleNamespace
 
 import pytest
 
 from backends.naming import controller_mark
-from backends.sagemaker.admin.stop_jobs import StopResult
 from backends.sagemaker.aws.object_store import S3ObjectStore
 from backends.stop_mark import left
 from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json
 from launch.__main__ import main
-from launch.remote import stopping
-from tests.backends.memory_store import MemoryStore
 from tests.backends.tag_bench import BUCKET, TagBench, tag_bench, use
 
 pytestmark = pytest.mark.slow
@@ -168,27 +164,6 @@ def test_a_machine_that_is_offline_stops_nothing_and_says_so_and_once_online_it_
 def test_an_experiment_that_nobody_knows_is_refused_with_those_there_are(bench, capfd):
     assert main(["stop", "--tag", "t", "--experiment", "RS-sagemaker-7"]) == 2
     assert "neither this machine nor S3 knows of one" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(("emulated", "whole_s", "one_s"), [(False, 15.0, 35.0), (True, 3.0, 13.0)])
-def test_who_stops_one_experiment_waits_until_its_controller_has_looked_again(monkeypatch, emulated, whole_s, one_s):
-    waited = []
-
-    class Stopper:
-        def __init__(self, *words, **more):
-            pass
-
-        def stop(self, *words):
-            waited.append(words[4:])
-            return StopResult(())
-
-    monkeypatch.setattr(stopping, "JobStopper", Stopper)
-    monkeypatch.setattr(stopping, "EndpointStopper", Stopper)
-    stopper = stopping.RunStopper(SimpleNamespace(emulated=emulated), "t", [MemoryStore()], lambda line: None)
-    assert stopper.stop().is_over
-    assert stopper.stop(experiments=[("toy/RS-sagemaker-1", "")]).is_over
-    # 2 s that a controller keeps what it read, 13 s or 1 s of a call on its way; then 20 s or 10 s between two looks.
-    assert [one for one in waited if one] == [(whole_s,), (one_s,)]
 
 
 def test_one_that_has_not_begun_is_marked_and_no_job_of_the_others_is_touched(bench, capfd):
