@@ -45,9 +45,10 @@ class _Entry:
         return self.origin if isinstance(self.found, BenchmarkDefinition) else f"{self.origin}: {self.found.path}"
 
 
-def is_built_in(name: str) -> bool:
-    """Return whether a benchmark that comes with Outrider has this name."""
-    return (Path(__file__).with_name("builtin") / f"{name}.yaml").is_file()
+def built_in(name: str) -> Source | None:
+    """Return what the file of a benchmark says that comes with Outrider; None where none of them has this name."""
+    path = Path(__file__).with_name("builtin") / f"{name}.yaml"
+    return read_yaml(path) if path.is_file() else None
 
 
 class Registry:

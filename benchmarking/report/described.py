@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.summary import Summary, summarise
-from definitions.registry import is_built_in
+from definitions.definition_hash import measurement_hash
+from definitions.registry import built_in
+from definitions.resolve import resolve
 from definitions.schema import BenchmarkDefinition
 
 
@@ -32,5 +37,25 @@ def summary_of(
         keeps_warm=keeps_warm,
         stood_in=stand_ins(definition, backend, dollars),
         definition=definition,
-        benchmark=definition.name if is_built_in(definition.name) else str(folder / "definition.yaml"),
+        benchmark=_as_commands_call_it(definition, backend, folder),
     )
+
+
+def _as_commands_call_it(definition: BenchmarkDefinition, backend: str, folder: Path) -> str:
+    """Return the name of a built-in benchmark, and the kept definition of any other, or where more was set than commands say again.
+
+    Commands say the configuration and the scale; a data set or a fixed argument that was set for this run is in the kept definition alone.
+    """
+    kept = str(folder / "definition.yaml")
+    shipped = _shipped(definition.name, backend, definition.scale)
+    return definition.name if shipped == (measurement_hash(definition), definition.arguments) else kept
+
+
+@lru_cache
+def _shipped(name: str, backend: str, scale: float) -> tuple[str, Mapping[str, Any]] | None:
+    """Return the hash and the fixed arguments of a built-in benchmark as it comes; None where there is none of this name."""
+    source = built_in(name)
+    if source is None:
+        return None
+    found = resolve(source, backend, [f"scale={scale}"], check_files=False, keep_foreign=True).definition
+    return measurement_hash(found), found.arguments
