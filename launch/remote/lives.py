@@ -142,7 +142,10 @@ def words_of(code: int, said: str = "") -> str:
             EXIT_DETACHED: "the controller let its trials run on and ended",
         }
         words = known.get(code, f"the controller ended with exit code {code}")
-    return f"{words}: {said}" if said and code != EXIT_DETACHED else words
+    if not said or code == EXIT_DETACHED:
+        return words
+    # Whoever is killed has not said why.
+    return f"{words} (it said last: {said})" if code < 0 else f"{words}: {said}"
 
 
 def _signal_name(number: int) -> str:

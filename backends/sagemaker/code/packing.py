@@ -134,7 +134,11 @@ def _add(tar: tarfile.TarFile, entry: Entry) -> None:
     except OSError:
         same = False
     if not same:
-        raise UserError(f"{entry.path}: it was changed or removed while it was packed", "", "start again when nothing writes there")
+        raise UserError(
+            f"{entry.path}: it was changed or removed while it was packed",
+            "",
+            "start again when nothing writes there; what jobs do not need is left out by a line in .outriderignore",
+        )
 
 
 class _Digested(io.RawIOBase):

@@ -86,6 +86,12 @@ def test_an_unknown_code_and_an_unknown_signal_are_named_by_their_numbers():
     assert words_of(-99) == "the controller was ended by signal 99"
 
 
+def test_the_last_words_of_who_was_killed_are_no_reason_and_those_of_a_failure_are():
+    assert words_of(-15, "3 jobs run") == "the controller was ended by SIGTERM (it said last: 3 jobs run)"
+    assert words_of(EXIT_CLOUD, "AccessDenied") == "the cloud refused what the controller needs: AccessDenied"
+    assert words_of(EXIT_DETACHED, "3 jobs run") == "the controller let its trials run on and ended"
+
+
 def test_it_hands_over_five_minutes_before_the_limit_and_a_fifth_before_a_short_one():
     assert (margin_s(86400), margin_s(600)) == (300, 120)
     assert hands_over_in_s(86400, 0) == 86100
