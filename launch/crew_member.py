@@ -42,7 +42,7 @@ class CrewMember:
         )
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self._messages, self._errors = _Lines(self._process.stdout.fileno()), _Lines(self._process.stderr.fileno())
+        self._messages, self._errors = PipeLines(self._process.stdout.fileno()), PipeLines(self._process.stderr.fileno())
         self._end = end_descriptor(self._process)
         self._is_sending = False
         self.spec: ExperimentSpec | None = None
@@ -89,12 +89,7 @@ class CrewMember:
 
     def read(self) -> list[dict[str, Any]]:
         """Return the messages that are there; lines on its stderr are such too."""
-        found = [{"say": line} for line in self._errors.read()]
-        for line in self._messages.read():
-            # The last one of a process that was killed may be half a message.
-            with contextlib.suppress(ValueError):
-                found.append(strict_json.loads(line))
-        return found
+        return heard(self._messages, self._errors)
 
     def ended(self) -> str:
         """Return how its process ended, in words; empty while it runs."""
@@ -133,7 +128,24 @@ class CrewMember:
         self._is_sending = False
 
 
-class _Lines:
+def heard(messages: PipeLines, errors: PipeLines) -> list[dict[str, Any]]:
+    """Return the messages that a process has sent, before them the lines on its stderr, as messages too.
+
+    Args:
+        messages: lines of JSON.
+        errors: what it, or a library of it, has written on its stderr.
+    """
+    # In this order: a line on stderr is there once a message that came after it is. The other way round the end of an experiment could
+    # overtake its last line on a busy machine, which then was nobody's, or that of the next one.
+    lines, found = messages.read(), [{"say": line} for line in errors.read()]
+    for line in lines:
+        # The last one of a process that was killed may be half a message.
+        with contextlib.suppress(ValueError):
+            found.append(strict_json.loads(line))
+    return found
+
+
+class PipeLines:
     """The whole lines that come out of a pipe.
 
     Args:

@@ -293,7 +293,6 @@ TESTED_TOGETHER = {
     ],
     "tests/launch/test_collecting.py": ["launch/verbs/collect.py"],
     "tests/benchmarking/controller/test_sqlite_journal.py": ["benchmarking/controller/journal.py"],
-    "tests/launch/test_crew.py": ["launch/crew_member.py"],
     "tests/launch/test_wrong_use.py": ["launch/cli.py"],
 }
 """Test file -> modules that it tests beside the one that it is named after: parts that do their work together alone, most of them

@@ -64,10 +64,10 @@ def ended(process_id, within_s):
 
 
 def test_they_measure_what_they_do_one_after_the_other_and_no_line_is_mixed_with_another(toy, run):
-    code, _, _ = run(*FOUR, "--experiment_tag", "apart")
-    assert code == 0
+    code, out, err = run(*FOUR, "--experiment_tag", "apart")
+    assert code == 0, out + err
     code, out, err = run(*FOUR, "--experiment_tag", "at-once", "--parallel", "2")
-    assert code == 0
+    assert code == 0, out + err
     found, before = measured(toy.results / "at-once"), measured(toy.results / "apart")
     assert sorted(found) == ["ASHA-local-0", "ASHA-local-1", "RS-local-0", "RS-local-1"]
     assert all(found[name] == before[name] for name in ("RS-local-0", "RS-local-1"))
@@ -75,11 +75,12 @@ def test_they_measure_what_they_do_one_after_the_other_and_no_line_is_mixed_with
     tried = [{name: [row["configuration_id"] for row in rows] for name, rows in one.items()} for one in (found, before)]
     assert tried[0] == tried[1]
     names = ("toy RS 0", "toy RS 1", "toy ASHA 0", "toy ASHA 1")
-    assert all(line.startswith(tuple(f"{name} | " for name in names)) for line in err.splitlines() if "resume" not in line)
+    mixed = [line for line in err.splitlines() if not line.startswith(tuple(f"{name} | " for name in names)) and "resume" not in line]
+    assert mixed == []
     for name in names:
         lines = [line.removeprefix(f"{name} | ") for line in err.splitlines() if line.startswith(f"{name} | ")]
         assert re.match(r"\[\d of 4\] toy x ", lines[0])
-        assert [line.split("] ")[1].split(":")[0] for line in lines if " starts: " in line] == [f"trial {k} starts" for k in range(3)]
+        assert [line.split("] ")[1].split(":")[0] for line in lines if " starts" in line] == [f"trial {k} starts" for k in range(3)], lines
     assert err.count("prices are nominal") == 1
     assert "results: results/at-once" in out
 

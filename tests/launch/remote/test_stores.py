@@ -31,7 +31,7 @@ def test_the_flag_is_part_of_what_is_asked_for():
 def test_a_crew_is_told(monkeypatch):
     told = {}
     monkeypatch.setattr(crew_member.subprocess, "Popen", MagicMock())
-    for name in ("end_descriptor", "_Lines"):
+    for name in ("end_descriptor", "PipeLines"):
         monkeypatch.setattr(crew_member, name, MagicMock())
     monkeypatch.setattr(crew_member.CrewMember, "_send", lambda self, **order: told.update(order))
     crew_member.CrewMember(RunRequest(launched_remotely=URI), panel=False)
