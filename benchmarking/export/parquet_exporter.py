@@ -12,6 +12,9 @@ from benchmarking.export.tables import tables_of
 from definitions.errors import UserError
 from definitions.files import replacing_with
 
+_UNITS = ("_s", "_usd")
+"""What names of seconds and of dollars end in."""
+
 
 class ParquetExporter:
     """Writes trials, reports, usage and forecasts as Parquet; see `benchmarking.export.exporter.Exporter`.
@@ -43,13 +46,16 @@ class ParquetExporter:
         return ()
 
     def _write(self, path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-        arrays = {name: self._array([row[name] for row in rows]) for name in columns}
+        arrays = {name: self._array(name, [row[name] for row in rows]) for name in columns}
         with replacing_with(path) as temporary:
             self._pyarrow.parquet.write_table(self._pyarrow.table(arrays), temporary)
 
-    def _array(self, values: Sequence[Any]) -> Any:
+    def _array(self, name: str, values: Sequence[Any]) -> Any:
         """Return a column: of numbers or of booleans where all are such, else of text as in the CSV files."""
         known = [value for value in values if value is not None]
+        if not known and name.endswith(_UNITS):
+            # As where there are some, so that files of several experiments are one table.
+            return self._pyarrow.array(values, self._pyarrow.float64())
         if known and all(type(value) is bool for value in known):
             return self._pyarrow.array(values, self._pyarrow.bool_())
         if known and all(type(value) is int and -(2**63) <= value < 2**63 for value in known):

@@ -29,6 +29,10 @@ def test_tables_have_the_columns_and_values_of_the_csv_files_with_types(tmp_path
     assert trials["best_loss"].to_pylist() == pytest.approx([1 / 3 + 0.01, 1 / 3 + 0.02], abs=1e-12)
     assert str(trials.schema.field("cost_usd").type) == "double"
     assert str(read(tmp_path / "reports.parquet").schema.field("alien").type) == "string"
+    # No job of this machine has such a stage; where one has, it is seconds.
+    usage = read(tmp_path / "usage.parquet")
+    assert usage["stage_downloading_s"].to_pylist() == [None, None]
+    assert str(usage.schema.field("stage_downloading_s").type) == "double"
 
 
 def test_mixed_and_odd_values_become_text_and_nothing_is_refused(tmp_path):
