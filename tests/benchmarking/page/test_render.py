@@ -75,6 +75,35 @@ def test_a_page_draws_all_asks_for_nothing_and_fits(chromium, address, width, lo
         assert shown.evaluate("window.stolen") is None
 
 
+_WORDS_IN_PARTS = """
+[...document.querySelectorAll("section > .scroll th")].flatMap((head) => {
+  const walker = document.createTreeWalker(head, NodeFilter.SHOW_TEXT), found = [];
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    for (const word of node.textContent.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(node, word.index);
+      range.setEnd(node, word.index + word[0].length);
+      if (range.getClientRects().length > 1) found.push(word[0]);
+    }
+  }
+  return found;
+})
+"""
+
+
+@pytest.mark.slow
+def test_on_paper_heads_of_columns_keep_their_words_whole(chromium, tmp_path):
+    runs = [one for name in ("b", "c") for method in ("RS", "TPE", "BO") for one in several(method, [2.0, 2.2, 1.8], name)]
+    found = document(runs, QUESTION)
+    path = tmp_path / "report.html"
+    path.write_text(render(Page("t", "t", [], [], [comparison_section(found, QUESTION)]), None), encoding="utf-8")
+    with opened(chromium, path.as_uri(), 720, media="print") as (shown, _):
+        assert shown.locator("section > .scroll th").count() > 15
+        assert shown.evaluate(_WORDS_IN_PARTS) == []
+        assert overflow(shown) <= 0
+
+
 @pytest.mark.slow
 def test_sorted_tables_are_the_csv_of_compare(chromium, address):
     known = list(csv.DictReader(io.StringIO(csv_text(list(COLUMNS), [[row[name] for name in COLUMNS] for row in FOUND.rows]))))
