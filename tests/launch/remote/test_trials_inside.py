@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +15,35 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 TAG = "inside"
 LONG = ("--n_workers", "1", "--max_num_trials", "1", "--set", "steps=12", "pause=1.5", "--remote_bucket", "bench")
-ENDS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "interrupted": [{"kind": "spot_interruption", "job": "ctl-*", "at_s": 16.0, "times": 1, "notice_s": 30.0}],
-    "lost": [{"kind": "host_lost", "job": "ctl-*", "at_s": 16.0, "times": 1}],
+ENDS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "interrupted": ("interrupt", {"notice_s": 30.0}),
+    "lost": ("break", {"kind": "host_lost"}),
 }
+"""What becomes of the instance -> how the emulator is told."""
+
+
+def saved_step(lab: LaunchLab) -> int:
+    """Return the step whose checkpoint is in S3 for whoever goes on; 0 while there is none."""
+    s3 = lab.emulator.client("s3")
+    listed = s3.list_objects_v2(Bucket="bench", Prefix=f"outrider/checkpoints/{TAG}/").get("Contents", ())
+    return max(
+        (int(s3.get_object(Bucket="bench", Key=one["Key"])["Body"].read()) for one in listed if one["Key"].endswith("/step")), default=0
+    )
 
 
 @pytest.mark.parametrize("how", [pytest.param("interrupted", marks=soak), "lost"])
 def test_a_trial_goes_on_from_its_checkpoint_on_the_next_instance(tmp_path: Path, how: str) -> None:
-    with LaunchLab(tmp_path, ENDS[how]) as lab:
+    call, more = ENDS[how]
+    with LaunchLab(tmp_path) as lab:
         (job,) = lab.launch(TAG, *LONG, "--remote_spot", methods=("RS",), seeds=1, backend="local")
+        lab.await_that(lambda: saved_step(lab) > 0, "a checkpoint is in S3")
+        assert lab.break_job(job, call, **more)
         lab.await_end()
         assert lab.described(job)["TrainingJobStatus"] == "Completed", lab.log(job)
         assert lab.word(TAG).state is ControllerState.ENDED
         ((trials),) = lab.finished(TAG).trials.values()
         ((_, status, jobs),) = trials.values()
-        assert (status, jobs) == ("completed", 2)
+        assert (status, jobs) == ("completed", 2), lab.log(job)
         # What it reports last says with which step its last attempt began: not with the first.
         ((last),) = lab.last_reports(TAG)
         assert last["step"] == 12
