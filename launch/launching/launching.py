@@ -19,6 +19,7 @@ from backends.sagemaker.controllers.creation import create_controller
 from backends.sagemaker.controllers.options import ControllerOptions, controller_options
 from backends.sagemaker.controllers.request import controller_name, controller_request
 from backends.sagemaker.jobs.resolve_options import ROLE_VARIABLE
+from backends.stop_mark import lift
 from benchmarking.archive.identity import ExperimentSpec
 from benchmarking.remote.console import ConsoleMetrics, console_metrics
 from benchmarking.remote.generations import claim_generation
@@ -28,6 +29,7 @@ from benchmarking.studies.record import StudyRecord
 from benchmarking.studies.record import as_json as study_as_json
 from definitions import __version__
 from definitions.errors import OutriderError, UserError
+from definitions.program import command
 from definitions.remote import RemoteOptions, joined_remote
 from launch.dry_run import DryRun, dry_run
 from launch.launching.laptop_only import check_travels
@@ -226,6 +228,8 @@ def launch(plan: Launching, say: Callable[[str], None], *, nonce: str = "", now:
     if not store.create(LAUNCH, as_json(record).encode()):
         there = store.get(LAUNCH)
         raise _taken(place, record if there is None else from_json(there.body, f"{place.uri}/{LAUNCH}"))
+    if lift(store) is not None:
+        say(f"the mark to stop, which an earlier `{command('stop', place.tag)}` left, is lifted")
     store.put(STUDY, study_as_json(plan.travelling.study).encode())
     return _created(plan, record)
 

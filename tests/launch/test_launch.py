@@ -171,6 +171,19 @@ def test_a_controller_that_is_refused_leaves_nothing_of_the_run(emulator, source
     assert launch(source) == 0
 
 
+def test_a_mark_that_an_earlier_stop_left_ends_no_run_that_is_launched_later(emulator, source, capsys):
+    emulator.create_bucket(BUCKET)
+    assert main(["stop", "--tag", "t1"]) == 0
+    assert runs(emulator) == ["runs/t1/.stop"]
+    capsys.readouterr()
+    assert launch(source) == 0
+    assert "the mark to stop, which an earlier `outrider stop t1` left, is lifted" in capsys.readouterr().err
+    assert "runs/t1/.stop" not in runs(emulator)
+    # One that is left now is of this run.
+    assert main(["stop", "--tag", "t1"]) == 0
+    assert "runs/t1/.stop" in runs(emulator)
+
+
 def test_a_create_that_is_not_answered_made_the_job_and_no_second_one(emulator, source, capsys):
     emulator.add_faults([{"kind": "reset", "operation": "CreateTrainingJob", "times": 2}])
     assert launch(source, "--controllers", "2") == 0
