@@ -18,8 +18,10 @@ TESTED_TOGETHER = {
         "backends/ray/cluster.py",
         "backends/ray/description.py",
         "backends/ray/guard.py",
+        "backends/ray/links.py",
         "backends/ray/nodes.py",
     ],
+    "tests/backends/ray/test_agent.py": ["backends/processes/scratch.py"],
     "tests/backends/ray/test_shapes.py": ["backends/ray/room.py"],
     "tests/benchmarking/models/test_exporting.py": [
         "benchmarking/models/exporters.py",

@@ -36,11 +36,10 @@ from backends.processes.node_messages import (
     framed_batch,
 )
 from backends.processes.runner import JobRunner
+from backends.processes.scratch import VARIABLE as SCRATCH
+from backends.processes.scratch import ScratchFolder
 from backends.processes.share import MachineShare
 from backends.processes.stopping import interrupt_jobs, stop_job, wait_until_gone
-
-SCRATCH_VARIABLE = "OUTRIDER_SCRATCH"
-"""Names the folder that relative paths in messages are relative to."""
 
 _CHUNK_BYTES = 1 << 20
 _LONGEST_TURN_S = 3600.0
@@ -71,13 +70,21 @@ class NodeJobs:
         settings: how they are run.
         send: takes each batch.
         clock: UTC seconds since the epoch, never going back.
+        scratch: what relative paths in messages are relative to.
     """
 
-    def __init__(self, settings: NodeSettings, send: Callable[[NodeBatch], None], clock: Callable[[], float] | None = None) -> None:
+    def __init__(
+        self,
+        settings: NodeSettings,
+        send: Callable[[NodeBatch], None],
+        clock: Callable[[], float] | None = None,
+        scratch: ScratchFolder | None = None,
+    ) -> None:
         self._send = send
         self._now = clock or SteadyClock()
         self._settings = settings
-        folder = _in_scratch(settings.folder)
+        self._scratch = scratch or ScratchFolder(os.environ)
+        folder = self._scratch.within(settings.folder)
         for name in ("jobs", "logs"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         self.reactor = Reactor(self._now)
@@ -87,6 +94,7 @@ class NodeJobs:
         self._count = 0
         self._finish_in_s: float | None = None
         environment = dict(os.environ if settings.environment is None else settings.environment)
+        environment.pop(SCRATCH, None)
         self._runner = JobRunner(
             folder,
             self.reactor,
@@ -136,10 +144,12 @@ class NodeJobs:
         self._runner.close(survivors=bool(survivors))
         self._send(replace(self._batch(), is_urgent=True, survivors=tuple(survivors)))
         self.reactor.close()
+        if not survivors:
+            self._scratch.leave(self._settings.folder)
         return survivors
 
     def _start(self, message: StartJob) -> None:
-        spec = moved(message.spec, str(_in_scratch(message.source))) if message.source else message.spec
+        spec = moved(message.spec, str(self._scratch.within(message.source))) if message.source else message.spec
         spec = replace(spec, environment={**message.environment, **spec.environment})
         self._count += 1
         share = MachineShare(message.cores, len(message.gpus), message.memory_bytes)
@@ -168,10 +178,6 @@ class NodeJobs:
         logs = tuple(LogPiece(job, bytes(text)) for job, text in self._logs.items())
         events, self._events, self._logs = tuple(self._events), [], {}
         return NodeBatch(self._now(), events, logs, is_urgent)
-
-
-def _in_scratch(path: str) -> Path:
-    return Path(os.environ.get(SCRATCH_VARIABLE, ""), path)
 
 
 def main() -> None:

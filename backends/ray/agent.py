@@ -6,6 +6,7 @@ It travels by value, so that nodes need nothing of ours: standard library alone,
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import io
 import os
 import subprocess
@@ -27,25 +28,24 @@ class NodeAgent:
     """One node's part of an experiment.
 
     Args:
-        scratch: name of the folder, among the node's temporary files, for what is brought here.
+        scratch: name of the folder, among the node's temporary files, for what is brought here; whoever leaves it last deletes it.
         root: folder of Outrider's code on this node; empty where it comes with `code`.
         code: an archive of it, named by its content's digest.
     """
 
     def __init__(self, scratch: str, root: str = "", digest: str = "", code: bytes = b"") -> None:
-        self._scratch = Path(tempfile.gettempdir()) / f"{scratch}-{os.getuid()}"
-        self._scratch.mkdir(mode=0o700, exist_ok=True)
-        if self._scratch.stat().st_uid != os.getuid():
-            raise RuntimeError(f"{self._scratch} belongs to another user of this node")
+        self._scratch = Path(tempfile.gettempdir(), f"{scratch}-{os.getuid()}")
+        lock = _shared(self._scratch)
         root = root or self.put(digest, code)
         descriptor, self._errors = tempfile.mkstemp(prefix="node-", suffix=".log", dir=self._scratch)
-        environment = {**environment_of_node(), "PYTHONPATH": root, "OUTRIDER_SCRATCH": str(self._scratch)}
+        environment = {**environment_of_node(), "PYTHONPATH": root, "OUTRIDER_NODE_SCRATCH": f"{lock}:{self._scratch}"}
         command = [sys.executable, "-m", "backends.processes.node"]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=descriptor, cwd=root, env=environment, start_new_session=True
+            command, stdin=pipe, stdout=pipe, stderr=descriptor, cwd="/", env=environment, start_new_session=True, pass_fds=[lock]
         )
         os.close(descriptor)
+        os.close(lock)
         self._changed = threading.Condition()
         self._batches: list[tuple[int, bytes]] = []
         self._urgent = 0
@@ -166,6 +166,21 @@ def assigned_gpus() -> list[str]:
 
     context: Any = ray.get_runtime_context()
     return [str(name) for name in context.get_accelerator_ids().get("GPU", [])]
+
+
+def _shared(scratch: Path) -> int:
+    """Make the folder where it is not there, and return the descriptor of a lock that keeps it there while it is open."""
+    while True:
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        if scratch.stat().st_uid != os.getuid():
+            raise RuntimeError(f"{scratch} belongs to another user of this node")
+        with contextlib.suppress(FileNotFoundError):  # whoever was the last has just deleted it
+            lock = os.open(scratch / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            with contextlib.suppress(FileNotFoundError):
+                if (scratch / "lock").stat().st_ino == os.fstat(lock).st_ino:
+                    return lock
+            os.close(lock)
 
 
 def _frame(stream: IO[bytes]) -> bytes | None:

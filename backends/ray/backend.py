@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import math
 import os
 import queue
@@ -11,21 +12,21 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
-from backends.common.capped_log import CappedLog
 from backends.common.clock import SteadyClock
 from backends.common.disk import remove_folder
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.processes.checkpoints import LocalCheckpoints
-from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings, StartJob, StopJob
+from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings
 from backends.ray.cluster import RayConnection
 from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
+from backends.ray.held import HeldEnds
 from backends.ray.job import RayJob
-from backends.ray.nodes import NodeGone, NodeLink, NodeSaid
-from backends.ray.parcel import Parcel, own_code, parcel_of
+from backends.ray.links import NodeLinks
+from backends.ray.nodes import NodeAnswered, NodeGone, NodeSaid
+from backends.ray.parts import part_of
 from backends.ray.room import never_fits, there_is, waiting_for
 from backends.ray.shapes import fits, parse_shape, whole_node_cpus
 from backends.ray.slots import SlotBook, SlotFailed, SlotReady, key_of
@@ -35,7 +36,6 @@ from definitions.instance_tables import LISTED_REGION
 _SAY_S = 3.0
 _CLOSE_S = 20.0
 _WAKE = object()
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class RayBackend(Backend):
@@ -73,7 +73,7 @@ class RayBackend(Backend):
         include: Sequence[str] = (),
     ) -> None:
         self._folder = folder.absolute()
-        self._is_own, self._include = not address, include
+        self._is_own = not address
         for part in ("jobs", "logs"):
             (self._folder / part).mkdir(parents=True, exist_ok=True)
         kept = checkpoints or (None if address else self._folder / "checkpoints")
@@ -84,7 +84,7 @@ class RayBackend(Backend):
         inherited = dict(os.environ if environment is None else environment)
         where = str(self._folder) if self._is_own else f"experiments/{name or secrets.token_hex(8)}"
         self._grace_s = grace_s
-        self._settings = NodeSettings(
+        settings = NodeSettings(
             where,
             secrets.token_hex(8),
             grace_s,
@@ -95,23 +95,22 @@ class RayBackend(Backend):
             sends_logs=not self._is_own,
         )
         self._connection = RayConnection(address, inherited)
-        self._code: Parcel | None = None
-        self._code_at: Any = None
-        self._sources: dict[str, tuple[str, Any]] = {}
         self._nodes = self._connection.nodes()
-        self._links: dict[str, NodeLink] = {}
+        self._links = NodeLinks(self._connection, settings, include, self._inbox.put)
         self._names: set[str] = set()
+        self._held = HeldEnds()
         self._jobs: dict[str, RayJob] = {}
         self._queue: deque[RayJob] = deque()
         self._slots = SlotBook(self._connection, self._inbox.put)
         self._events: list[Event] = []
         self._heard: dict[str, int] = {}
+        self._answered_at: dict[str, float] = {}
         self._survivors: dict[str, tuple[str, ...]] = {}
         self._waits_since, self._said = 0.0, ""
         self._pid, self._closing, self._is_closed = os.getpid(), False, False
         atexit.register(self.close)
         if self._is_own:
-            self._link(self._nodes[0].id)  # its process starts while the first job is still thought of
+            self._links.to(self._nodes[0].id)  # its process starts while the first job is still thought of
 
     @classmethod
     def create(cls, context: BackendContext) -> RayBackend:
@@ -157,7 +156,7 @@ class RayBackend(Backend):
         self._names.add(job.name)
         try:
             made = self._job(job)
-            self._source(job)
+            self._links.source(job)
         except UserError as error:
             self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, str(error), Scope.INSTANCE_TYPE))
             return
@@ -171,8 +170,7 @@ class RayBackend(Backend):
         if found is None:
             return
         if found.slot is not None:
-            if found.slot.node in self._links:
-                self._links[found.slot.node].tell(StopJob(job, reason))
+            self._links.stop(found, reason)
             return
         self._queue.remove(found)
         self._end(found, Outcome.STOPPED, reason, "stopped before it started")
@@ -183,9 +181,7 @@ class RayBackend(Backend):
         if self._is_closed:
             return []
         # What was returned before is in the journal by now, so that nodes need not keep it any longer.
-        for node, number in self._heard.items():
-            if node in self._links:
-                self._links[node].settled = number
+        self._links.settle(self._heard)
         woken = False
         while not (self._events or woken):
             if deadline is None and not self._jobs:
@@ -224,16 +220,14 @@ class RayBackend(Backend):
             return []
         grace_s = 0.0 if self._closing else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
         self._closing = True
-        for link in self._links.values():
-            link.tell(FinishJobs(grace_s))
+        self._links.tell_all(FinishJobs(grace_s))
         give_up_at = time.monotonic() + grace_s + _CLOSE_S
-        running = {job.slot.node for job in self._jobs.values() if job.slot is not None}
+        running = {node for job in self._jobs.values() if job.slot is not None for node in job.slot.nodes}
         while running - self._survivors.keys() and time.monotonic() < give_up_at:
             self._hear(0.1)
         # A node that did not answer has been told, and ends its jobs when its actor is gone.
-        survivors = [name for names in self._survivors.values() for name in names]
-        for link in [*self._links.values()]:
-            link.close()
+        survivors = [*dict.fromkeys(part_of(name)[0] for names in self._survivors.values() for name in names)]
+        self._links.close()
         self._slots.close()
         self._is_closed = True
         self._connection.close()
@@ -244,8 +238,6 @@ class RayBackend(Backend):
 
     def _job(self, spec: JobSpec) -> RayJob:
         shape = parse_shape(spec.instance_type)
-        if spec.instance_count != 1:
-            raise UserError(f"instance_count {spec.instance_count}: on a Ray cluster a job is on one node")
         if spec.endpoint is not None:
             raise UserError("endpoint: on a Ray cluster nothing is deployed")
         resources = [node.resources for node in self._nodes]
@@ -258,25 +250,9 @@ class RayBackend(Backend):
             raise never_fits(spec.instance_type, shape, self._nodes)
         if spec.exclusive:
             bundle = bundle | {"CPU": whole_node_cpus(bundle, resources) or bundle["CPU"]}
-        return RayJob(spec, key_of(bundle), shape.cpus, shape.memory_bytes)
-
-    def _source(self, spec: JobSpec) -> tuple[str, Any]:
-        """Return the digest and the place of a job's source in the cluster; empty where nodes have it anyway."""
-        if self._is_own or not spec.source_dir:
-            return "", b""
-        if spec.source_dir not in self._sources:
-            parcel = parcel_of(Path(spec.source_dir), self._include)
-            self._sources[spec.source_dir] = parcel.digest, self._connection.ray.put(parcel.archive)
-        return self._sources[spec.source_dir]
-
-    def _link(self, node: str) -> NodeLink:
-        if node not in self._links:
-            if not self._is_own and self._code is None:
-                self._code = own_code()
-                self._code_at = self._connection.ray.put(self._code.archive)
-            root, digest = (str(_ROOT), "") if self._code is None else ("", self._code.digest)
-            self._links[node] = NodeLink(self._connection, node, root, digest, self._code_at, self._settings, self._inbox.put)
-        return self._links[node]
+        if spec.instance_count > fits(bundle, resources, of_each=1):
+            raise never_fits(spec.instance_type, shape, self._nodes, spec.instance_count)
+        return RayJob(spec, key_of(bundle, spec.instance_count), shape.cpus, shape.memory_bytes)
 
     def _hear(self, timeout_s: float | None) -> bool:
         """Take in one thing that happened; return whether somebody woke this thread."""
@@ -284,9 +260,11 @@ class RayBackend(Backend):
             said = self._inbox.get(timeout=timeout_s)
         except queue.Empty:
             return False
-        if isinstance(said, NodeSaid) and said.node in self._links:
+        if isinstance(said, NodeSaid) and self._links.get(said.node) is not None:
             self._take(said.node, said.batch)
             self._heard[said.node] = said.number
+        elif isinstance(said, NodeAnswered):
+            self._answered_at[said.node] = self.now()
         elif isinstance(said, NodeGone):
             self._lose(said)
         elif isinstance(said, (SlotReady, SlotFailed)):
@@ -296,55 +274,80 @@ class RayBackend(Backend):
 
     def _take(self, node: str, batch: NodeBatch) -> None:
         now = self.now()
-        clock = self._links[node].time
+        clock = self._links.to(node).time
         clock.heard(batch.now, now)
+        self._answered_at[node] = now
         for piece in batch.logs:
-            job = self._jobs.get(piece.job)
+            job = self._jobs.get(part_of(piece.job)[0])
             if job is not None:
-                job.log = job.log or CappedLog(self._folder / "logs" / f"{piece.job}.log", job.spec.log_cap_bytes)
-                job.log.write(piece.text)
+                job.write(piece, self._folder / "logs")
+        freed: list[RayJob] = []
         for event in batch.events:
-            job = self._jobs.get(event.job)
+            name, rank = part_of(event.job)
+            job = self._jobs.get(name)
             if job is None:
-                if not event.job:
+                if not name:
                     self._events.append(Noted("", now, text=getattr(event, "text", "")))
                 continue
-            self._events.append(job.here(event, clock, now))
-            if isinstance(event, Ended):
-                job.ended = True
-                self._slots.free(job.slot, now)
-            elif isinstance(event, Closed):
-                self._forget(job)
+            here = job.here(event, clock, now)
+            if not (isinstance(here, Closed) and not self._is_own and self._held.holds(node, rank, here, now)):
+                self._tell(job, rank, here)
+                freed = [*freed, job] if isinstance(event, Ended) else freed
+            else:
+                freed = [one for one in freed if one is not job]  # nothing is started on a node that may be going
+        for job in freed:
+            if job.ended:
+                self._free(job)
         if batch.survivors is not None:
             self._survivors[node] = batch.survivors
 
+    def _tell(self, job: RayJob, rank: int, event: Event) -> None:
+        """Take in what happened to a part of a job, and let it be known where it is the job's."""
+        found = job.parts.take(rank, event)
+        if found is not None:
+            self._events.append(dataclasses.replace(found, job=job.spec.name))
+            if isinstance(found, Ended):
+                job.ended = True
+            elif isinstance(found, Closed):
+                self._forget(job)
+                return
+        if job.parts.is_doomed and not job.is_ending:
+            job.is_ending = True
+            self._links.stop(job, Cause.INTERRUPTED)
+
     def _lose(self, gone: NodeGone) -> None:
         """Close the jobs of a node that is no more."""
-        self._links.pop(gone.node, None)
+        self._links.lose(gone.node)
         self._heard.pop(gone.node, None)
         self._survivors.setdefault(gone.node, ())
+        self._held.forget(gone.node)
         self._nodes = self._connection.nodes()
         host = next((node.host for node in self._nodes if node.id == gone.node), "")
         self._slots.lose(gone.node)
         cause = Cause.DISK_FULL if "No space left" in gone.why else Cause.LOST
-        what = f"its node {host or gone.node[:12]} {'could not run it' if host else 'died'}"
-        for job in [job for job in self._jobs.values() if job.slot is not None and job.slot.node == gone.node]:
-            self._end(job, Outcome.FAILED, cause, f"{what}: {gone.why}")
+        what = f"its node {host or gone.node[:12]} {'could not run it' if host else 'died'}: {gone.why}"
+        for job in [*self._jobs.values()]:
+            for rank in job.ranks_on(gone.node):
+                if rank in job.parts.open_ranks:
+                    self._end(job, Outcome.FAILED, cause, what, rank)
 
-    def _end(self, job: RayJob, outcome: Outcome, cause: Cause, message: str) -> None:
+    def _end(self, job: RayJob, outcome: Outcome, cause: Cause, message: str, rank: int = 0) -> None:
         at = max(self.now(), job.last_at)
-        if not job.ended:
-            self._events.append(Ended(job.spec.name, at))
+        if not job.parts.has_ended(rank):
+            self._tell(job, rank, Ended(job.spec.name, at))
         began_at = job.began_at
         billable_s = 0.0 if began_at is None else at - began_at
         ended_at = None if began_at is None else at
-        self._events.append(Closed(job.spec.name, at, outcome, cause, message, began_at, ended_at, billable_s))
-        self._forget(job)
+        self._tell(job, rank, Closed(job.spec.name, at, outcome, cause, message, began_at, ended_at, billable_s))
 
     def _forget(self, job: RayJob) -> None:
-        if job.log is not None:
-            job.log.close()
+        job.close()
+        self._free(job)
         del self._jobs[job.spec.name]
+
+    def _free(self, job: RayJob) -> None:
+        slot, job.kept = job.kept, None
+        self._slots.free(slot, self.now())
 
     def _admit(self) -> None:
         """Start the jobs for which there are slots, and ask for slots for the others."""
@@ -355,17 +358,22 @@ class RayBackend(Backend):
             if slot is None:
                 continue
             self._queue.remove(job)
-            job.slot = slot
-            digest, archive = self._source(job.spec)
-            source = f"content/{digest}" if digest else ""
-            self._link(slot.node).tell(StartJob(job.spec, job.cores, slot.gpus, job.memory_bytes, source), digest, archive)
+            job.slot = job.kept = slot
+            if not {node.id for node in self._nodes} >= {*slot.nodes}:
+                self._nodes = self._connection.nodes()
+            self._links.start(job, {node.id: node.address for node in self._nodes})
         self._slots.ask([job.key for job in self._queue])
         if not self._queue or len(self._queue) < len(self._jobs):
             self._waits_since = self.now()  # what runs makes room one day, so that nothing needs to be said
 
     def _tidy(self, now: float) -> float | None:
         """Give back slots that nobody needs, say what is waited for, and return when to look again."""
-        again = self._slots.tidy(now, is_wanted=bool(self._queue))
+        for one in self._held.due(self._answered_at):
+            job = self._jobs.get(part_of(one.closed.job)[0])
+            if job is not None:
+                self._tell(job, one.rank, one.closed)
+        ends = [at for at in (self._slots.tidy(now, is_wanted=bool(self._queue)), self._held.next_look(now)) if at is not None]
+        again = min(ends, default=None)
         if not self._queue or len(self._queue) < len(self._jobs):
             return again
         if now >= self._waits_since + _SAY_S:

@@ -23,16 +23,19 @@ from definitions.errors import UserError
 
 _REACH_S = 5.0
 _STORE_BYTES = 128 << 20
+_READ_WITH_EACH_CALL = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+"""Variables that stay set as long as a cluster of this machine is there."""
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
 
 @dataclass(frozen=True)
 class ClusterNode:
-    """A node that is alive: its id, the name of its host, and how much it has of each resource."""
+    """A node that is alive: its id, the name of its host, how much it has of each resource, and its address for other nodes."""
 
     id: str
     host: str
     resources: Mapping[str, float]
+    address: str = ""
 
 
 class RayConnection:
@@ -47,10 +50,12 @@ class RayConnection:
     """
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+        before = {name: os.environ.get(name) for name in _READ_WITH_EACH_CALL}
         self.ray = _imported(address)
         self.is_own = not address
         self._guard: ClusterGuard | None = None
         self._folder = ""
+        self._before = before
         # A program that has connected itself goes on with its own connection.
         self._is_borrowed = bool(self.ray.is_initialized())
         if not self._is_borrowed:
@@ -61,10 +66,18 @@ class RayConnection:
                 else:
                     self._start(environ)
 
+    @property
+    def scratch(self) -> str:
+        """Folder for what only this connection's own cluster needs, deleted with it; empty where the cluster is another's."""
+        return f"{self._folder}/node" if self._folder else ""
+
     def nodes(self) -> list[ClusterNode]:
         """Return the nodes that are alive."""
         found = [one for one in self.ray.nodes() if one["Alive"]]
-        return [ClusterNode(one["NodeID"], one.get("NodeManagerHostname", ""), one["Resources"]) for one in found]
+        return [
+            ClusterNode(one["NodeID"], one.get("NodeManagerHostname", ""), one["Resources"], one.get("NodeManagerAddress", ""))
+            for one in found
+        ]
 
     def free(self) -> Mapping[str, float]:
         """Return how much of each resource nobody has now, in the whole cluster."""
@@ -81,6 +94,8 @@ class RayConnection:
         if self._guard is not None:
             self._guard.close()
             shutil.rmtree(self._folder, ignore_errors=True)
+            for name, value in self._before.items():
+                os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
     def _connect(self, address: str) -> None:
         asked = f"the Ray cluster at {address}"
@@ -98,7 +113,13 @@ class RayConnection:
         token = f"ray-{secrets.token_hex(8)}"
         self._guard = ClusterGuard(token, self._folder)
         # Its processes are found by their mark, and nobody else on this machine can connect.
-        own = {**_QUIET, "RAY_worker_niceness": "0", **self._guard.mark(), "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        own = {
+            **_QUIET,
+            "RAY_worker_niceness": "0",
+            **self._guard.mark(),
+            "RAY_AUTH_TOKEN": secrets.token_hex(32),
+            "RAY_AUTH_MODE": "token",
+        }
         try:
             with _environment(own):
                 self.ray.init(
@@ -126,6 +147,8 @@ def _imported(address: str) -> Any:
     on_loopback = urlsplit(f"//{address}").hostname in ("127.0.0.1", "localhost", "::1")
     for name, value in {**_QUIET, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
         os.environ.setdefault(name, value)
+    if not address:
+        os.environ["RAY_AUTH_MODE"] = "token"  # whatever it is for clusters elsewhere
     try:
         import ray
         import ray.cloudpickle
@@ -176,6 +199,6 @@ def _environment(values: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         for name, value in before.items():
-            if name == "RAY_AUTH_TOKEN" and value is None:
-                continue  # Ray reads it with each call
+            if name in _READ_WITH_EACH_CALL:
+                continue
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})

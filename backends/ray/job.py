@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from backends.base import JobSpec
 from backends.common.capped_log import CappedLog
 from backends.events import Closed, Event, Started
+from backends.processes.node_messages import LogPiece
 from backends.ray.node_time import NodeTime
+from backends.ray.parts import JobParts
 from backends.ray.slots import Key, Slot
 
 
@@ -20,11 +23,13 @@ class RayJob:
         spec: what it runs.
         key: what it asks for.
         cores: of its node that it is promised; `memory_bytes`: likewise, None where its name does not say.
-        slot: where it runs; None while it waits.
+        slot: where it runs; None while it waits. `kept`: the same until it is given back.
         last_at: time of its last event.
         began_at: when its script started; None before.
         ended: whether this event was seen.
-        log: what its output is written to, where it comes from a node.
+        parts: what its parts have done, one on each of its nodes.
+        logs: what their output is written to by their names, where it comes from nodes.
+        is_ending: whether those parts were told to end that have nothing to do without another.
     """
 
     spec: JobSpec
@@ -32,10 +37,31 @@ class RayJob:
     cores: int
     memory_bytes: int | None = None
     slot: Slot | None = None
+    kept: Slot | None = None
     last_at: float = 0.0
     began_at: float | None = None
     ended: bool = False
-    log: CappedLog | None = None
+    parts: JobParts = field(init=False)
+    logs: dict[str, CappedLog] = field(default_factory=dict)
+    is_ending: bool = False
+
+    def __post_init__(self) -> None:
+        self.parts = JobParts(self.key.count)
+
+    def write(self, piece: LogPiece, folder: Path) -> None:
+        """Append what a part has printed to its log in a folder."""
+        if piece.job not in self.logs:
+            self.logs[piece.job] = CappedLog(folder / f"{piece.job}.log", self.spec.log_cap_bytes)
+        self.logs[piece.job].write(piece.text)
+
+    def close(self) -> None:
+        """Release its logs."""
+        for log in self.logs.values():
+            log.close()
+
+    def ranks_on(self, node: str) -> list[int]:
+        """Return which parts run on a node."""
+        return [] if self.slot is None else [rank for rank, one in enumerate(self.slot.nodes) if one == node]
 
     def here(self, event: Event, time: NodeTime, now: float) -> Event:
         """Return an event of its node in the controller's time: never later than now, never before the one before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,10 @@ from backends.ray import agent
 from backends.ray.cluster import RayConnection
 from backends.ray.node_time import NodeTime
 
-_WAIT_S = 20.0
+_WAIT_S = 5.0
 _PATIENCE_S = 120.0
+_AGAIN_S = 0.5
+_LAST_S = 2.0
 SCRATCH = "outrider-ray"
 """Name of the folder among a node's temporary files."""
 
@@ -26,6 +29,13 @@ class NodeSaid:
     node: str
     number: int
     batch: NodeBatch
+
+
+@dataclass(frozen=True)
+class NodeAnswered:
+    """A node has nothing to say, and is there."""
+
+    node: str
 
 
 @dataclass(frozen=True)
@@ -67,7 +77,7 @@ class NodeLink:
         ray.cloudpickle.register_pickle_by_value(agent)
         where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
         made = ray.remote(agent.NodeAgent).options(num_cpus=0, max_concurrency=8, max_restarts=0, scheduling_strategy=where)
-        self._actor = made.remote(SCRATCH, root, digest, b"" if code is None else code)
+        self._actor = made.remote(connection.scratch or SCRATCH, root, digest, b"" if code is None else code)
         self.tell(settings)
         self._is_closed = False
         self._thread = threading.Thread(target=self._listen, name=f"node-{node[:8]}", daemon=True)
@@ -85,11 +95,14 @@ class NodeLink:
             digest, archive = "", b""
         elif digest:
             self._brought.add(digest)
-        self._actor.tell.remote(next(self._numbers), framed(message), digest, archive)
+        # A message that was lost on its way is sent again, which changes nothing where it was not: they are numbered.
+        tell = self._actor.tell.options(max_task_retries=-1)
+        self._last_told = tell.remote(next(self._numbers), framed(message), digest, archive)
 
     def close(self) -> None:
         """Release the actor; what runs there has been told to end before."""
         self._is_closed = True
+        self._connection.ray.wait([self._last_told], timeout=_LAST_S)  # else Ray says on the terminal that it was not delivered
         self._connection.ray.kill(self._actor)
 
     def _listen(self) -> None:
@@ -97,12 +110,15 @@ class NodeLink:
         while not self._is_closed:
             try:
                 found = ray.get(self._actor.take.remote(self.settled, taken, _WAIT_S), timeout=_PATIENCE_S)
-            except ray.exceptions.GetTimeoutError:
+            except (ray.exceptions.GetTimeoutError, ray.exceptions.ActorUnavailableError):
+                time.sleep(_AGAIN_S)
                 continue
             except Exception as error:  # noqa: BLE001 (whatever it is, nothing more comes from there)
                 if not self._is_closed:
                     self._post(NodeGone(self.node, _in_a_line(error)))
                 return
+            if not found:
+                self._post(NodeAnswered(self.node))
             for number, content in found:
                 taken = number
                 self._post(NodeSaid(self.node, number, batch_of(content)))

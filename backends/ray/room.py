@@ -28,11 +28,13 @@ def there_is(nodes: Sequence[ClusterNode]) -> str:
     return f"{len(nodes)} node{'s' * (len(nodes) != 1)}: {listed}" if nodes else "no node"
 
 
-def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode]) -> UserError:
-    """Return the refusal of a type that no node has room for."""
+def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode], count: int = 1) -> UserError:
+    """Return the refusal of a type that no node has room for, or not so many nodes as a job is to have."""
     names = {name.lower() for node in nodes for name in node.resources}
     lacks = shape.named and not {shape.named, f"accelerator_type:{shape.named}"} & names
-    why = f"no node has {shape.named!r}; " if lacks else "no node has as much; "
+    of_many = "not so many nodes have as much; " if count > 1 else "no node has as much; "
+    why = f"no node has {shape.named!r}; " if lacks else of_many
+    instance_type = f"{instance_type} on {count} nodes" if count > 1 else instance_type
     return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", "ask for less, or add such a node")
 
 

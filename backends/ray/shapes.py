@@ -75,9 +75,10 @@ def parse_shape(instance_type: str) -> RayShape:
     return RayShape(counts.get("cpu", 1), counts.get("gpu", 0), counts.get("memory"), named)
 
 
-def fits(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]]) -> int:
-    """Return how many bundles the nodes have room for, given what each of them has."""
-    return sum(int(min(node.get(name, 0.0) / amount for name, amount in bundle.items() if amount)) for node in nodes)
+def fits(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]], of_each: int | None = None) -> int:
+    """Return how many bundles the nodes have room for, given what each of them has; of each node at most `of_each`, where that is given."""
+    found = (int(min(node.get(name, 0.0) / amount for name, amount in bundle.items() if amount)) for node in nodes)
+    return sum(count if of_each is None else min(count, of_each) for count in found)
 
 
 def whole_node_cpus(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]]) -> float | None:

@@ -18,12 +18,19 @@ KEEP_S = 2.0
 """Seconds that a slot waits for the next job that asks for the same."""
 
 _LOOK_S = 3600
-Key = tuple[tuple[str, float], ...]
 
 
-def key_of(bundle: Mapping[str, float]) -> Key:
-    """Return what slots that are alike have in common."""
-    return tuple(sorted(bundle.items()))
+@dataclass(frozen=True)
+class Key:
+    """What slots that are alike have in common: what they have of each node, and of how many."""
+
+    bundle: tuple[tuple[str, float], ...]
+    count: int = 1
+
+
+def key_of(bundle: Mapping[str, float], count: int = 1) -> Key:
+    """Return the key of slots on so many nodes."""
+    return Key(tuple(sorted(bundle.items())), count)
 
 
 @dataclass(eq=False)
@@ -33,15 +40,15 @@ class Slot:
     Args:
         key: what it has.
         group: Ray's placement group; None where the cluster could not be asked.
-        node: id of its node; empty until it is there.
-        gpus: names of its GPUs on the node.
+        nodes: ids of its nodes, by rank; empty until it is there.
+        gpus: names of its GPUs on each of them.
         idle_since: when the last job left it; None while one is in it.
     """
 
     key: Key
     group: Any
-    node: str = ""
-    gpus: tuple[str, ...] = ()
+    nodes: tuple[str, ...] = ()
+    gpus: tuple[tuple[str, ...], ...] = ()
     idle_since: float | None = None
 
 
@@ -124,7 +131,7 @@ class SlotBook:
 
     def lose(self, node: str) -> None:
         """Forget the slots of a node that is no more."""
-        for slot in [slot for slot in self._slots if slot.node == node]:
+        for slot in [slot for slot in self._slots if node in slot.nodes]:
             self._slots.remove(slot)
             self._give_back(self._connection, slot)
 
@@ -137,7 +144,8 @@ class SlotBook:
 
 def ask_for_slot(connection: RayConnection, key: Key, post: Callable[[object], None]) -> Slot:
     """Ask for room; `SlotReady` or `SlotFailed` is posted from another thread when it is there or never will be."""
-    slot = Slot(key, connection.ray.util.placement_group([dict(key)], strategy="PACK"))
+    bundles = [dict(key.bundle) for _ in range(key.count)]
+    slot = Slot(key, connection.ray.util.placement_group(bundles, strategy="STRICT_SPREAD" if key.count > 1 else "PACK"))
     threading.Thread(target=_wait, args=(connection, slot, post), name="slot", daemon=True).start()
     return slot
 
@@ -153,17 +161,19 @@ def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None])
     try:
         while not slot.group.wait(_LOOK_S):
             pass
-        slot.node = next(iter(ray.util.placement_group_table(slot.group)["bundles_to_node_id"].values()))
-        if dict(slot.key).get("GPU"):
-            slot.gpus = tuple(ray.get(_gpus_of(ray, slot).remote()))
+        places = ray.util.placement_group_table(slot.group)["bundles_to_node_id"]
+        slot.nodes = tuple(places[number] for number in sorted(places))
+        with_gpus = range(slot.key.count) if dict(slot.key.bundle).get("GPU") else ()
+        slot.gpus = tuple(map(tuple, ray.get([_gpus_of(ray, slot, number).remote() for number in with_gpus])))
     except Exception as error:  # noqa: BLE001 (removed meanwhile, or the cluster is gone)
         post(SlotFailed(slot, f"{type(error).__name__}: {error}"))
         return
     post(SlotReady(slot))
 
 
-def _gpus_of(ray: Any, slot: Slot) -> Any:
-    """Return a task that runs where the slot's GPUs are: a group has the same ones all its life, and only what runs in it is told which."""
+def _gpus_of(ray: Any, slot: Slot, number: int) -> Any:
+    """Return a task that runs where a slot's GPUs on one of its nodes are: the same ones all its life, and only who runs there is told."""
     ray.cloudpickle.register_pickle_by_value(agent)
-    there = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy(placement_group=slot.group)
-    return ray.remote(agent.assigned_gpus).options(num_cpus=0, num_gpus=dict(slot.key)["GPU"], scheduling_strategy=there)
+    there = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy(placement_group=slot.group, placement_group_bundle_index=number)
+    gpus = dict(slot.key.bundle)["GPU"]
+    return ray.remote(agent.assigned_gpus).options(num_cpus=0, num_gpus=gpus, scheduling_strategy=there)

@@ -6,6 +6,8 @@ import importlib.util
 
 import pytest
 
+from tests.launch.conftest import toy  # noqa: F401 (a fixture)
+
 
 def pytest_collection_modifyitems(items):
     for item in items:

@@ -75,3 +75,18 @@ def test_what_its_process_says_at_its_end_is_told(tmp_path, monkeypatch):
     agent = NodeAgent("scratch", str(tmp_path / "old"))
     with pytest.raises(RuntimeError, match=r"has ended: .*of another version"):
         agent.take(0, 0, 60.0)
+
+
+def test_whoever_leaves_the_scratch_folder_last_deletes_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    agents = [NodeAgent("shared", str(ROOT)) for _ in range(2)]
+    (scratch,) = [path for path in tmp_path.iterdir() if path.name.startswith("shared-")]
+    for number, agent in enumerate(agents):
+        agent.tell(1, framed(NodeSettings(f"experiments/toy/node{number}", f"token-of-an-agents-test-{number}", 5.0)))
+        assert agent.take(0, 0, 60.0), "it said nothing in a minute"
+    assert (scratch / "experiments" / "toy" / "node0").is_dir()
+    for agent, left in ((agents[0], ["node1"]), (agents[1], None)):
+        agent.tell(2, framed(FinishJobs(0.0)))
+        with pytest.raises(RuntimeError, match="has ended"):
+            agent.take(9, 9, 60.0)
+        assert left == ([path.name for path in (scratch / "experiments" / "toy").iterdir()] if scratch.exists() else None)

@@ -9,6 +9,7 @@ from backends.events import Closed, Ended, Reported, Started
 from backends.failures import Outcome
 from backends.ray.job import RayJob
 from backends.ray.node_time import NodeTime
+from backends.ray.slots import key_of
 
 AHEAD_S = 240.0
 
@@ -25,7 +26,7 @@ def test_a_clock_that_is_four_minutes_ahead_changes_no_time():
 def test_times_of_a_job_never_go_back_nor_lie_in_the_future():
     time = NodeTime()
     time.heard(sent_at=500.0, received_at=100.0)
-    job = RayJob(JobSpec("one", 0, 1, "main.py"), (("CPU", 1.0),), 1)
+    job = RayJob(JobSpec("one", 0, 1, "main.py"), key_of({"CPU": 1.0}), 1)
     started = job.here(Started("one", 499.0), time, now=100.0)
     assert started.at == pytest.approx(99.0)
     time.heard(sent_at=510.0, received_at=109.0)  # a quicker message moves the whole clock by a second

@@ -46,6 +46,7 @@ def test_room_is_counted_by_node():
     assert fits({"CPU": 1.0, "GPU": 3.0}, nodes) == 1
     assert fits({"CPU": 17.0}, nodes) == 0
     assert fits({"CPU": 1.0, "big": 1.0}, nodes) == 2
+    assert fits({"CPU": 1.0}, nodes, of_each=1) == 2
 
 
 def test_a_node_to_itself_is_the_smallest_that_will_do():
@@ -59,6 +60,8 @@ def test_what_a_cluster_has_is_said_by_kind():
     assert there_is(nodes) == "3 nodes: 2 with 4 CPUs, no GPU, 8.0 GiB; 1 with 16 CPUs, 4 GPUs, 64.0 GiB, A10G, big"
     error = never_fits("ray.1cpu.h100", parse_shape("ray.1cpu.h100"), nodes)
     assert "no node has 'h100'; the cluster has 3 nodes" in str(error)
+    many = never_fits("ray.8cpu", parse_shape("ray.8cpu"), nodes, 2)
+    assert (many.asked, many.fact.partition(";")[0]) == ("ray.8cpu on 2 nodes does not fit", "not so many nodes have as much")
     assert "no node has as much" in str(never_fits("ray.99cpu", parse_shape("ray.99cpu"), nodes))
     assert (
         waiting_for("ray.2cpu", {"CPU": 1.0}) == "waiting for room: ray.2cpu on one node; the cluster has 1 CPUs free, others use the rest"

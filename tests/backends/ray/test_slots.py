@@ -16,7 +16,7 @@ class Desk:
         self.book = SlotBook(None, lambda said: None, self._ask, lambda connection, slot: self.given_back.append(slot))
 
     def _ask(self, connection, key, post) -> Slot:
-        self.asked.append(Slot(key, None, "node-1"))
+        self.asked.append(Slot(key, None, ("node-1",)))
         return self.asked[-1]
 
     def ready(self, now: float) -> Slot:

@@ -1,0 +1,125 @@
+"""The links to the nodes of one experiment, each made when its node gets its first job, and what is brought to all of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from backends.base import JobSpec
+from backends.failures import Cause
+from backends.processes.node_messages import NodeMessage, NodeSettings, StartJob, StopJob
+from backends.ray.cluster import RayConnection
+from backends.ray.job import RayJob
+from backends.ray.nodes import NodeLink
+from backends.ray.parcel import own_code, parcel_of
+from backends.ray.parts import part_name
+from backends.ray.ranks import part_spec, rank_variables
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class NodeLinks:
+    """The links of one experiment.
+
+    Args:
+        connection: to the cluster.
+        settings: how jobs are run; where `folder` is relative, each node has its own below it.
+        include: patterns of what belongs to the source though it would stay behind.
+        post: takes what comes from nodes, in another thread.
+    """
+
+    def __init__(self, connection: RayConnection, settings: NodeSettings, include: Sequence[str], post: Callable[[object], None]) -> None:
+        self._connection, self._settings, self._include, self._post = connection, settings, include, post
+        self._links: dict[str, NodeLink] = {}
+        self._code: tuple[str, Any] | None = None
+        self._sources: dict[str, tuple[str, Any]] = {}
+
+    def to(self, node: str) -> NodeLink:
+        """Return the link to a node, made where there is none yet."""
+        if node not in self._links:
+            root, digest, archive = self.code()
+            # Nodes may be one machine, as those of tests are: they share no folder, and no mark by which processes are found and ended.
+            own = replace(self._settings, token=secrets.token_hex(8))
+            if not self._connection.is_own:
+                own = replace(own, folder=f"{own.folder}/{node[:16]}")
+            self._links[node] = NodeLink(self._connection, node, root, digest, archive, own, self._post)
+        return self._links[node]
+
+    def code(self) -> tuple[str, str, Any]:
+        """Return where our code is: a folder of nodes; or empty, its digest, and its place in the cluster."""
+        if self._connection.is_own:
+            return str(_ROOT), "", None
+        if self._code is None:
+            code = own_code()
+            self._code = code.digest, self._connection.ray.put(code.archive)
+        return "", *self._code
+
+    def get(self, node: str) -> NodeLink | None:
+        """Return the link to a node; None where there is none."""
+        return self._links.get(node)
+
+    def lose(self, node: str) -> None:
+        """Forget a node that is no more."""
+        self._links.pop(node, None)
+
+    def tell_all(self, message: NodeMessage) -> None:
+        """Send a message to all nodes that have a link."""
+        for link in self._links.values():
+            link.tell(message)
+
+    def start(self, job: RayJob, addresses: Mapping[str, str]) -> None:
+        """Start the parts of a job on the nodes of its slot.
+
+        Args:
+            job: that has one.
+            addresses: of nodes, by id.
+        """
+        if job.slot is None:
+            return
+        digest, archive = self.source(job.spec)
+        by_rank = [addresses.get(node, "") for node in job.slot.nodes]
+        for rank, node in enumerate(job.slot.nodes):
+            part = StartJob(
+                part_spec(job.spec, rank),
+                job.cores,
+                job.slot.gpus[rank] if job.slot.gpus else (),
+                job.memory_bytes,
+                f"content/{digest}" if digest else "",
+                rank_variables(job.spec.name, rank, by_rank),
+            )
+            self.to(node).tell(part, digest, archive)
+
+    def stop(self, job: RayJob, reason: Cause) -> None:
+        """End the parts of a job that are open."""
+        for rank in job.parts.open_ranks:
+            link = self.get(job.slot.nodes[rank]) if job.slot is not None else None
+            if link is not None:
+                link.tell(StopJob(part_name(job.spec.name, rank), reason))
+
+    def settle(self, heard: Mapping[str, int]) -> None:
+        """Let nodes forget what they said up to these numbers, as nobody will ask for it again."""
+        for node, number in heard.items():
+            if node in self._links:
+                self._links[node].settled = number
+
+    def source(self, spec: JobSpec) -> tuple[str, Any]:
+        """Return the digest and the place of a job's source in the cluster; empty where nodes have it anyway.
+
+        Raises:
+            UserError: it cannot be brought.
+        """
+        if self._connection.is_own or not spec.source_dir:
+            return "", b""
+        if spec.source_dir not in self._sources:
+            parcel = parcel_of(Path(spec.source_dir), self._include)
+            self._sources[spec.source_dir] = parcel.digest, self._connection.ray.put(parcel.archive)
+        return self._sources[spec.source_dir]
+
+    def close(self) -> None:
+        """Release all actors; what runs there has been told to end before."""
+        for link in [*self._links.values()]:
+            link.close()
+        self._links.clear()
