@@ -33,14 +33,17 @@ n_workers: {n_workers}
 exclusive: false
 preload: {preload}
 budget: {{max_num_trials: {trials}}}
+{block}
 """
 
 
-def noop_spec(folder: Path, trials: int, n_workers: int, backend: str, preload: str = "[]") -> ExperimentSpec:
-    """Return an experiment of no-op trials, planned as the command line plans it."""
+def noop_spec(
+    folder: Path, trials: int, n_workers: int, backend: str, preload: str = "[]", *, block: str = "", script: Path = _common.NOOP
+) -> ExperimentSpec:
+    """Return an experiment of no-op trials, planned as the command line plans it; `block` is added to its definition."""
     path = folder / "noop.yaml"
-    script = _common.NOOP
-    path.write_text(_NOOP_YAML.format(script=script.name, folder=script.parent, n_workers=n_workers, trials=trials, preload=preload))
+    values = {"script": script.name, "folder": script.parent, "n_workers": n_workers, "trials": trials, "preload": preload, "block": block}
+    path.write_text(_NOOP_YAML.format(**values))
     request = RunRequest(benchmark=(str(path),), method=("RS",), backend=backend, experiment_tag="performance", results_dir=folder)
     return plan(request).specs[0]
 
