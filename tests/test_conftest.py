@@ -1,3 +1,4 @@
+import gc
 import os
 import subprocess
 import sys
@@ -34,3 +35,8 @@ def test_a_test_that_hangs_below_python_ends_its_process_by_its_own_time_out(tmp
     assert done.returncode == 1
     assert "Timeout (0:00:01.500000)!" in done.stderr
     assert "in test_hangs" in done.stderr
+
+
+def test_garbage_is_collected_while_tests_run_but_not_looked_for_among_the_tests():
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 10_000  # modules and tests: what was there before the first test ran
