@@ -40,6 +40,8 @@ _OF_MODULES = (
 )
 
 _FORM = "1"  # to be raised where the same content is to become another archive
+_COMPRESSION = 4
+"""gzip's level. Of our own modules, 8 MB: 0.07 s for 1.72 MB; at 9 it takes 0.30 s for 1.62 MB, which no line sends so much sooner."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Package:
             UserError: a file is not what it was when the package was made.
         """
         with (
-            gzip.GzipFile(fileobj=cast(BinaryIO, file), mode="wb", filename="", mtime=0) as packed,
+            gzip.GzipFile(fileobj=cast(BinaryIO, file), mode="wb", compresslevel=_COMPRESSION, filename="", mtime=0) as packed,
             tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
         ):
             for entry in self.entries:
