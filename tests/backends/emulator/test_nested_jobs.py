@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from backends.emulator import ManualClock
 from backends.emulator.core.settings import Delays
 from tests.backends.emulator.asking import control
 
@@ -89,14 +90,18 @@ def test_a_job_that_is_gone_leaves_the_jobs_that_it_started(started):
     [("stop", "told Stopping Stopping"), ("spot", "told InProgress Training"), ("limit", "told InProgress Training")],
 )
 def test_what_a_job_that_is_told_to_end_hears_of_itself(started, ended_by, expected):
-    bench = started()
+    clock = ManualClock()
+    bench = started(clock=clock, delays=Delays(cold_start_s=0.0))
     more = {"EnableManagedSpotTraining": True, "stopping": {"MaxWaitTimeInSeconds": 3600}} if ended_by == "spot" else {}
-    limit = {"stopping": {"MaxRuntimeInSeconds": 5}} if ended_by == "limit" else {}
+    limit = {"stopping": {"MaxRuntimeInSeconds": 600}} if ended_by == "limit" else {}
     bench.sagemaker.create_training_job(**script(bench, ASK_WHY, "asks", **more, **limit))
+    clock.advance(0.0)
     bench.printed("asks", "ready")
     if ended_by == "stop":
         bench.sagemaker.stop_training_job(TrainingJobName="asks")
     elif ended_by == "spot":
         assert control(bench.emulator.environment, "POST", "interrupt", {"job": "asks"}) == (200, {})
+    else:
+        clock.advance(600.0)
     bench.printed("asks", "told")
     assert bench.lines("asks")[:2] == ["ready", expected]

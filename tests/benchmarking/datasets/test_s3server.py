@@ -248,13 +248,15 @@ def test_server_listens_on_loopback_alone_and_ends_with_its_block(tmp_path):
 
 def test_small_objects_do_not_wait_for_delayed_acknowledgements(client):
     client.put_object(Bucket="outrider", Key="small", Body=b"x" * 3000)
-    took_s = []
-    for _ in range(50):
+    fast = 0
+    for _ in range(1000):
         started_at = time.monotonic()
         client.get_object(Bucket="outrider", Key="small")["Body"].read()
-        took_s.append(time.monotonic() - started_at)
-    # With Nagle's algorithm each takes at least 40 ms; on a busy machine some do without it.
-    assert sorted(took_s)[10] < 0.04
+        # With Nagle's algorithm each takes at least 40 ms, and so do some without it on a busy machine: it is asked until enough did not.
+        fast += time.monotonic() - started_at < 0.04
+        if fast == 40:
+            return
+    pytest.fail(f"of 1000 small objects {fast} came in less than 40 ms")
 
 
 @pytest.mark.parametrize("forked_holder", [False, True])
