@@ -69,5 +69,6 @@ def test_the_same_configurations_under_other_settings_are_not_the_same():
 
 def test_places_in_words():
     assert [amount(1.0, Axis.TRIALS), amount(20.0, Axis.TRIALS), amount(3.0, Axis.LEVEL)] == ["1 trial", "20 trials", "level 3"]
-    assert [amount(12.34, Axis.WALLCLOCK), amount(300.0, Axis.WALLCLOCK)] == ["12.3 s", "5 min 0 s"]
+    seconds = (12.34, 59.9, 60.4, 300.0)
+    assert [amount(one, Axis.WALLCLOCK) for one in seconds] == ["12.3 s", "59.9 s", "60 s", "5 min 0 s"]
     assert [amount(0.02, Axis.COST, kind) for kind in ("", "real", "nominal")] == ["$0.020", "$0.020", "$0.020 (nominal)"]

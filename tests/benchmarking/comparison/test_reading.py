@@ -32,6 +32,15 @@ def test_a_number_of_workers_that_was_not_given_is_called_so(tmp_path, n_workers
     assert facts_of(changed, [])["workers"] == text
 
 
+def test_the_budget_is_told_by_what_was_limited_in_one_order(tmp_path):
+    stored = load(copied(tmp_path, "repeated"))
+    budget = stored.spec.definition.budget.model_copy(update={"max_num_trials": 8, "max_cost": 0.5, "max_wallclock_time": None})
+    definition = stored.spec.definition.model_copy(update={"budget": budget})
+    resolved = dataclasses.replace(stored.spec.resolved, definition=definition)
+    changed = dataclasses.replace(stored, spec=dataclasses.replace(stored.spec, resolved=resolved))
+    assert facts_of(changed, [])["budget"] == "max_cost 0.5, max_num_trials 8"
+
+
 def test_one_that_was_not_started_has_measured_nothing(tmp_path):
     folder = copied(tmp_path, "repeated")
     (folder / "journal.sqlite").unlink()

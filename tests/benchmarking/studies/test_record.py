@@ -7,7 +7,7 @@ import pytest
 from benchmarking.studies.failing_alike import EndedExperiment, failing_alike
 from benchmarking.studies.files import read_study, write_study
 from benchmarking.studies.order import in_order
-from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json, from_json
+from benchmarking.studies.record import PlannedExperiment, StudyFlags, StudyRecord, as_json, from_json, titles
 from definitions.errors import UserError
 
 
@@ -83,3 +83,10 @@ def test_it_is_the_script_when_the_first_of_several_methods_fail_alike():
     assert failing_alike([rs, EndedExperiment("a", "GRID", "")], "a", 2) is None
     assert failing_alike([rs, EndedExperiment("a", "GRID", "bang")], "a", 2) is None
     assert failing_alike([rs, grid], "b", 2) is None
+
+
+@pytest.mark.parametrize(("count", "said"), [(4, ""), (5, ""), (6, " and 1 more"), (8, " and 3 more")])
+def test_of_many_the_first_five_are_named_and_the_others_counted(count, said):
+    found = titles(MATRIX[:count])
+    assert found == ", ".join(f"a x RS x seed {number}" for number in range(min(count, 5))) + said
+    assert titles(MATRIX[:3], most=1) == "a x RS x seed 0 and 2 more"
