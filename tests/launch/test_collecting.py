@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from benchmarking.controller.journal import DiskFullError
@@ -133,6 +135,26 @@ def test_a_full_disk_is_said_and_later_it_goes_on(kept, place, monkeypatch):
     store.asked.clear()
     assert collect(store, store, place, said.append).files == 0  # those had come
     assert not [key for operation, key in store.asked if operation == "download"]
+
+
+def test_a_disk_that_has_no_room_for_a_file_is_said_and_later_it_goes_on(kept, place, monkeypatch):
+    store, there = kept
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    said = []
+    with monkeypatch.context() as patched:
+        patched.setattr("definitions.files.os.fsync", full)
+        with pytest.raises(UserError, match="nothing of it could be collected"):
+            collect(store, store, place, said.append)
+    assert len(said) == 2
+    assert all("cannot write" in line and "No space left on device" in line and "another --results_dir" in line for line in said)
+    # Nothing half written is left, and nothing is taken for fetched.
+    assert [path for path in place.rglob("*") if path.is_file() and path.name != "lock"] == []
+    collect(store, store, place, print)
+    name = "fake/RS-simulated-0/trials.csv"
+    assert (place / name).read_bytes() == (there / name).read_bytes()
 
 
 def test_a_bucket_that_one_may_not_list_or_a_run_that_is_not_there(kept, place):

@@ -273,6 +273,16 @@ def test_a_cap_too_small_for_controllers_is_refused_before_anything_is_created(e
     assert (objects(emulator), jobs(emulator)) == ([], [])
 
 
+def test_it_is_followed_where_that_is_asked_for_or_the_emulator_is_this_commands_own(emulator, source, monkeypatch):
+    followed = []
+    monkeypatch.setattr("launch.launching.following.follow", lambda place, *more: followed.append(place.tag) or 3)
+    assert launch(source) == 0
+    assert launch(source, "--watch", tag="t2") == 3
+    monkeypatch.setenv("OUTRIDER_EMULATED", "1")
+    assert launch(source, tag="t3") == 3
+    assert followed == ["t2", "t3"]
+
+
 def test_hpo_main_remote_is_the_same(emulator, source, capsys):
     assert main(["run", "--remote", "--benchmark", str(source / "toy.yaml"), "--backend", "sagemaker", "--experiment_tag", "t2"]) == 0
     assert "launched: ctl-" in capsys.readouterr().out

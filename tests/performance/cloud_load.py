@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -118,7 +119,8 @@ def main() -> None:
     try:
         assert emulator.stdout is not None
         lines = [emulator.stdout.readline() for _ in range(6)]
-        endpoint = dict(line.removeprefix("export ").rstrip("\n").split("=", 1) for line in lines if line.startswith("export "))
+        # As a shell reads them: what is empty is quoted.
+        endpoint = dict(shlex.split(line)[1].split("=", 1) for line in lines if line.startswith("export "))
         os.environ.update(endpoint)
         with temporary_folder() as folder:
             run(folder, endpoint, given.few, 3 * given.few, given.seconds / 4)
