@@ -15,14 +15,12 @@ TESTED_TOGETHER = {
     "tests/backends/processes/test_node.py": ["backends/processes/moved.py", "backends/processes/node_messages.py"],
     "tests/backends/local/test_backend.py": ["backends/processes/stopping.py"],
     "tests/backends/ray/test_backend.py": [
-        "backends/ray/cluster.py",
         "backends/ray/description.py",
         "backends/ray/guard.py",
         "backends/ray/links.py",
         "backends/ray/nodes.py",
     ],
     "tests/backends/ray/test_agent.py": ["backends/processes/scratch.py"],
-    "tests/backends/ray/test_shapes.py": ["backends/ray/room.py"],
     "tests/benchmarking/models/test_exporting.py": [
         "benchmarking/models/exporters.py",
         "benchmarking/models/networks.py",

@@ -14,18 +14,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.checks import Check, CheckRequest
 from backends.common.clock import SteadyClock
 from backends.common.disk import remove_folder
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings
+from backends.ray.checks import cluster_checks
 from backends.ray.cluster import RayConnection
 from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
 from backends.ray.held import HeldEnds
 from backends.ray.job import RayJob
 from backends.ray.links import NodeLinks
 from backends.ray.nodes import NodeAnswered, NodeGone, NodeSaid
+from backends.ray.parcel import checked
 from backends.ray.parts import part_of
 from backends.ray.room import never_fits, there_is, waiting_for
 from backends.ray.shapes import fits, parse_shape, whole_node_cpus
@@ -117,6 +120,8 @@ class RayBackend(Backend):
         """Make one for an experiment."""
         definition = context.definition
         block = definition.block("ray", RayBlock)
+        if block.address and definition.source_dir:
+            checked(Path(definition.source_dir), definition.include)  # before anything is started
         return cls(
             context.folder,
             address=block.address or "",
@@ -128,6 +133,11 @@ class RayBackend(Backend):
             checkpoints=Path(block.checkpoints, context.prefix) if block.checkpoints else None,
             include=definition.include,
         )
+
+    @classmethod
+    def checks(cls, request: CheckRequest) -> list[Check]:
+        """Return what the cluster has, what it never can have, and who else uses it."""
+        return cluster_checks(request)
 
     def now(self) -> float:
         """Return UTC seconds since the epoch; steps of the wall clock do not change it."""
@@ -160,6 +170,8 @@ class RayBackend(Backend):
         except UserError as error:
             self._events.append(Rejected(job.name, self.now(), Cause.BAD_REQUEST, str(error), Scope.INSTANCE_TYPE))
             return
+        if not self._queue:
+            self._waits_since = self.now()
         self._jobs[job.name] = made
         self._queue.append(made)
         self._admit()

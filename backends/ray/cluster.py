@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import secrets
 import shutil
 import signal
@@ -83,6 +84,22 @@ class RayConnection:
         """Return how much of each resource nobody has now, in the whole cluster."""
         found: Mapping[str, float] = self.ray.available_resources()
         return found
+
+    def versions(self) -> str:
+        """Return the versions that the cluster and this program have in common, in words."""
+        return f"Ray {self.ray.__version__}, Python {platform.python_version()}"
+
+    def others(self) -> list[str]:
+        """Return the other programs that are connected to the cluster, in words; empty where Ray does not say."""
+        own = self.ray.get_runtime_context().get_job_id()
+        try:
+            from ray._private.state import state
+
+            table = state.job_table()
+        except (ImportError, AttributeError):  # none of Ray's public names
+            return []
+        alive = [one for one in table if not one["IsDead"] and one["JobID"] != own]
+        return [f"{one['Entrypoint'] or 'a program'} on {one['DriverIPAddress']} (process {one['DriverPid']})" for one in alive]
 
     def close(self) -> None:
         """Release the connection, and the cluster where it is this machine's own."""

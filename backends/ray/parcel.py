@@ -35,6 +35,18 @@ def parcel_of(source_dir: Path, include: Sequence[str] = (), most_bytes: int = M
         UserError: it is too large, is not there or cannot be read.
     """
     try:
+        return _packed(checked(source_dir, include, most_bytes))
+    except OSError as error:
+        raise UserError(f"source_dir {source_dir}: it cannot be packed", str(error)) from error
+
+
+def checked(source_dir: Path, include: Sequence[str] = (), most_bytes: int = MOST_BYTES) -> list[tuple[str, Path]]:
+    """Return the files of a source folder that are brought to nodes, by their names in it; none is read.
+
+    Raises:
+        UserError: they are too large together, or the folder is not there.
+    """
+    try:
         found = list(files_below(source_dir, include))
         sizes = {name: path.lstat().st_size for name, path in found}
         if sum(sizes.values()) > most_bytes:
@@ -44,7 +56,7 @@ def parcel_of(source_dir: Path, include: Sequence[str] = (), most_bytes: int = M
                 f"it has {size_text(sum(sizes.values()))}, at most {size_text(most_bytes)} are; the largest files: {largest}",
                 f"name what is not needed in {IGNORE_FILE}, and keep data where all nodes can read them",
             )
-        return _packed(found)
+        return found
     except OSError as error:
         raise UserError(f"source_dir {source_dir}: it cannot be packed", str(error)) from error
 
