@@ -20,7 +20,6 @@ TESTED_TOGETHER = {
         "backends/ray/links.py",
         "backends/ray/nodes.py",
     ],
-    "tests/backends/ray/test_agent.py": ["backends/processes/scratch.py"],
     "tests/benchmarking/models/test_exporting.py": [
         "benchmarking/models/exporters.py",
         "benchmarking/models/networks.py",

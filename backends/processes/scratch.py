@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+LOCK = "lock"
 VARIABLE = "OUTRIDER_NODE_SCRATCH"
 """`<descriptor of a shared lock>:<folder>`; the lock is whoever's that has it open."""
 
@@ -41,4 +42,11 @@ class ScratchFolder:
                 self.within(own).parent.rmdir()  # where no other part of the same is left in it
         with contextlib.suppress(OSError):
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            # The lock goes last: whoever comes meanwhile waits for it, and would else bring into a folder that is being deleted.
+            for path in self.within("").iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.name != LOCK:
+                    path.unlink()
+            self.within(LOCK).unlink()
+            self.within("").rmdir()

@@ -148,7 +148,7 @@ def share_of_a_core(running: int, seconds: int, address: str) -> dict[str, float
     if len(seen) < 4:
         raise SystemExit(f"all {running} ran together for {end - begin:.1f} s only: more --seconds")
     took_s = seen[-1][0] - seen[0][0]
-    reports = sum(1 for kind, at in records if kind == "report" and seen[0][0] <= at <= seen[-1][0])
+    reports = sum(1 for kind, at in records if kind == "reported" and seen[0][0] <= at <= seen[-1][0])
     return {"share": (seen[-1][1] - seen[0][1]) / took_s, "seconds": took_s, "reports": reports}
 
 
