@@ -190,7 +190,6 @@ TESTED_TOGETHER = {
     "tests/benchmarking/controller/test_state.py": ["benchmarking/controller/adopting.py"],
     "tests/benchmarking/forecasting/running/test_tail.py": ["benchmarking/forecasting/running/outlook.py"],
     "tests/benchmarking/controller/test_tuner.py": ["benchmarking/controller/interfaces.py"],
-    "tests/benchmarking/datasets/test_preparation.py": ["benchmarking/datasets/photographs.py"],
     "tests/benchmarking/datasets/test_noise.py": ["benchmarking/datasets/made_sample.py"],
     "tests/benchmarking/datasets/test_making.py": ["benchmarking/datasets/making_pool.py", "benchmarking/datasets/manifest.py"],
     "tests/benchmarking/datasets/test_generating.py": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import random
 from pathlib import Path
@@ -64,9 +65,11 @@ def _in_hue(image: Any, shift: int) -> Any:
 
 
 def _shipped() -> list[tuple[str, Any]]:
+    # Found without importing scikit-learn, which takes a second of processor time, in each process that makes images.
     from PIL import Image
-    from sklearn.datasets import load_sample_images
 
-    shipped = load_sample_images()
-    named = zip((Path(name).stem for name in shipped.filenames), shipped.images, strict=True)
-    return [(name, Image.fromarray(pixels)) for name, pixels in sorted(named, key=lambda pair: pair[0])]
+    package = importlib.util.find_spec("sklearn")
+    if package is None:
+        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+    (root,) = package.submodule_search_locations or [""]
+    return [(path.stem, Image.open(path).convert("RGB")) for path in sorted(Path(root, "datasets", "images").glob("*.jpg"))]

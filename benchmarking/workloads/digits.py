@@ -6,9 +6,11 @@ Runs alone: needs this folder and `outrider_report` on the path. Paused, it goes
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from outrider_report import checkpoint_dir, phase, report, step
@@ -72,10 +74,16 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
 
 def load_digits() -> Split:
     """Return scikit-learn's 1,797 digits, 360 of them held out, always the same ones."""
+    import numpy as np
     import torch
-    from sklearn.datasets import load_digits as read
 
-    pixels, labels = read(return_X_y=True)
+    # Its file is read without importing scikit-learn, which takes as long as torch, and longer than an epoch.
+    package = importlib.util.find_spec("sklearn")
+    if package is None:
+        raise ModuleNotFoundError("No module named 'sklearn'", name="sklearn")
+    (root,) = package.submodule_search_locations or [""]
+    table = np.loadtxt(Path(root, "datasets", "data", "digits.csv.gz"), delimiter=",")
+    pixels, labels = table[:, :-1], table[:, -1]
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(_SPLIT_SEED))
     x, y = torch.as_tensor(pixels, dtype=torch.float32)[order] / _BRIGHTEST, torch.as_tensor(labels, dtype=torch.int64)[order]
     return Split(x[_HELD_OUT:], y[_HELD_OUT:], x[:_HELD_OUT], y[:_HELD_OUT])

@@ -53,6 +53,16 @@ def test_a_job_has_the_luck_of_its_seed_and_a_seed_repeats(capfd, monkeypatch):
     assert one != other
 
 
+def test_they_are_scikit_learns_which_is_not_imported_for_them():
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    data = digits.load_digits()
+    found = [(bytes(x), int(y)) for xs, ys in (data[:2], data[2:]) for x, y in zip((xs * 16).byte().numpy(), ys, strict=True)]
+    assert sorted(found) == sorted((bytes(x), int(y)) for x, y in zip(pixels.astype("uint8"), labels, strict=True))
+    assert len(found) == 1797
+
+
 def test_held_out_digits_are_never_trained_on():
     data = digits.load_digits()
     assert (len(data.train_y), len(data.held_y)) == (1437, 360)
