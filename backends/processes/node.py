@@ -142,10 +142,10 @@ class NodeJobs:
         interrupt_jobs(self._runner, [*self._jobs.values()], self._now(), grace_s)
         survivors = wait_until_gone(self.reactor, self._jobs, self._now, grace_s, self.flush)
         self._runner.close(survivors=bool(survivors))
+        if not survivors:
+            self._scratch.leave(self._settings.folder)  # before the last word, after which this process may be killed
         self._send(replace(self._batch(), is_urgent=True, survivors=tuple(survivors)))
         self.reactor.close()
-        if not survivors:
-            self._scratch.leave(self._settings.folder)
         return survivors
 
     def _start(self, message: StartJob) -> None:

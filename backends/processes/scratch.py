@@ -45,7 +45,8 @@ class ScratchFolder:
             # The lock goes last: whoever comes meanwhile waits for it, and would else bring into a folder that is being deleted.
             for path in self.within("").iterdir():
                 if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
+                    # Moved first, as a part that is left where this process is killed would look like the whole.
+                    shutil.rmtree(path.rename(f"{path}-{os.getpid()}-deleted"), ignore_errors=True)
                 elif path.name != LOCK:
                     path.unlink()
             self.within(LOCK).unlink()

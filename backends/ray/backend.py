@@ -234,10 +234,10 @@ class RayBackend(Backend):
         self._closing = True
         self._links.tell_all(FinishJobs(grace_s))
         give_up_at = time.monotonic() + grace_s + _CLOSE_S
-        running = {node for job in self._jobs.values() if job.slot is not None for node in job.slot.nodes}
+        # Ray kills what an actor has started when it ends the actor, so that all are waited for; a cluster of this machine goes whole.
+        running = self._links.nodes() if self._jobs or not self._is_own else set()
         while running - self._survivors.keys() and time.monotonic() < give_up_at:
             self._hear(0.1)
-        # A node that did not answer has been told, and ends its jobs when its actor is gone.
         survivors = [*dict.fromkeys(part_of(name)[0] for names in self._survivors.values() for name in names)]
         self._links.close()
         self._slots.close()

@@ -61,6 +61,10 @@ class NodeLinks:
         """Return the link to a node; None where there is none."""
         return self._links.get(node)
 
+    def nodes(self) -> set[str]:
+        """Return the nodes that have a link."""
+        return {*self._links}
+
     def lose(self, node: str) -> None:
         """Forget a node that is no more."""
         self._links.pop(node, None)

@@ -29,7 +29,8 @@ def test_what_is_shared_is_deleted_while_the_lock_keeps_others_out(tmp_path, mon
     finally:
         os.close(lock)
     assert seen[0] == ("experiments/toy/node0", True)
-    assert sorted(seen[1:]) == [("content", True), ("experiments", True)]
+    moved = f"-{os.getpid()}-deleted"
+    assert sorted(seen[1:]) == [(f"content{moved}", True), (f"experiments{moved}", True)]
     assert not scratch.exists()
 
 
