@@ -134,12 +134,14 @@ class AdoptedPool:
 
     Args:
         job: whose instances they were; `since`: time of its first `Retained`.
+        kept: name of what is kept, where it is not the job's own.
     """
 
     job: str
     instance_type: str
     instance_count: int
     since: float
+    kept: str = ""
 
 
 @dataclass(frozen=True)

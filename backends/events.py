@@ -140,6 +140,7 @@ class Retained(Event):
         worst_s: most seconds that they are still kept from now on.
         billable_s: seconds per instance that were paid for, once they were reused or released; None while they wait.
         reused_by: the job that got them; empty where none did.
+        kept: name of what is kept, where it is not the job's own.
     """
 
     instance_type: str
@@ -147,6 +148,7 @@ class Retained(Event):
     worst_s: float = 0.0
     billable_s: float | None = None
     reused_by: str = ""
+    kept: str = ""
 
 
 @made_at_once

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from backends.base import AdoptedJob
+from backends.base import AdoptedJob, AdoptedPool
 from backends.endpoint.course import JobCourse, new_job
 from backends.endpoint.creation import EndpointCalls
 from backends.endpoint.deployed_job import DeployedJob, EndpointPhase
 from backends.endpoint.listing import EndpointPoller, SeenEndpoint
 from backends.endpoint.memo import remember
+from backends.events import Event, Retained
 from backends.failures import Cause, Outcome
+
+_DELETION_S = 60.0
+"""That an endpoint takes to go, at most, where nobody was there to see it."""
 
 
 class EndpointAdopter:
@@ -21,12 +25,14 @@ class EndpointAdopter:
         course: of the jobs.
         asked: makes and deletes endpoints, and looks when somebody else deleted one.
         poller: lists them.
-        prefix: of all their names.
+        now: seconds of the back-end's clock.
     """
 
-    def __init__(self, course: JobCourse, asked: EndpointCalls, poller: EndpointPoller, prefix: str) -> None:
-        self._course, self._asked, self._poller, self._prefix = course, asked, poller, prefix
+    def __init__(self, course: JobCourse, asked: EndpointCalls, poller: EndpointPoller, now: Callable[[], float]) -> None:
+        self._course, self._asked, self._poller, self._now = course, asked, poller, now
         self.is_done = True
+        self._pools: dict[str, Callable[[float | None], None]] = {}
+        """What settles each endpoint that an earlier controller kept; is told when it went, where that is known."""
         self._last_seen: dict[str, float] = {}
         """When the earlier controller last said something of a job, as it does when it orders a deletion."""
         self._measured: set[str] = set()
@@ -39,6 +45,16 @@ class EndpointAdopter:
             self._course.jobs[job.name] = job
         self.is_done = False
         self._poller.once(lambda listing, begun_at: self._found(adopted, listing, begun_at))
+
+    def adopt_pools(self, pools: Sequence[AdoptedPool], emit: Callable[[Event], None]) -> None:
+        """Have what was kept deleted, once it is seen what is there; a final `Retained` says what each was billed until it was gone."""
+
+        def settle(pool: AdoptedPool, gone_at: float | None) -> None:
+            now = self._now()
+            billable_s = max(0.0, (now if gone_at is None else gone_at) - pool.since)
+            emit(Retained(pool.job, now, pool.instance_type, pool.instance_count, 0.0, billable_s, kept=pool.kept))
+
+        self._pools = {pool.kept or pool.job: partial(settle, pool) for pool in pools}
 
     def _taken_up(self, one: AdoptedJob, now: float) -> DeployedJob:
         job = new_job(one.spec, one.submitted_at)
@@ -72,15 +88,30 @@ class EndpointAdopter:
             else:
                 self._course.create(job)
         mine = {job.endpoint for job in jobs}
-        for name in listing:
-            if name not in mine:
-                self._course.drop(name)
+        pools, self._pools = self._pools, {}
+        for name in [*listing, *(name for name in pools if name not in listing)]:
+            settle = pools.get(name)
+            if name in mine:
+                if settle is not None:
+                    settle(None)  # a job has it since
+            elif name not in listing:
+                self._asked.deleted_at(name, pools[name])
+            else:
+                self._course.drop(name, partial(settle, None) if settle is not None else lambda: None)
 
     def _is_gone(self, job: DeployedJob, deleted_at: float | None) -> None:
         job.billed_from = job.submitted_at if job.billed_from is None else job.billed_from
-        job.billed_until = deleted_at if deleted_at is not None else self._last_seen.get(job.name)
+        job.billed_until = deleted_at if deleted_at is not None else self._gone_by(job)
         job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint is gone: the controller before this one, or somebody else, deleted it")
         self._course.gone(job)
+
+    def _gone_by(self, job: DeployedJob) -> float | None:
+        """Return until when an endpoint is billed that went while nobody looked: it was there when its controller last said something.
+
+        One whose deletion that controller ordered went some time after, and before now.
+        """
+        seen_at = self._last_seen.get(job.name)
+        return seen_at if seen_at is None or job.name not in self._measured else min(self._now(), seen_at + _DELETION_S)
 
     def _goes_on(self, job: DeployedJob, seen: SeenEndpoint) -> None:
         if not job.warm:

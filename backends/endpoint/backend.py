@@ -92,7 +92,7 @@ class EndpointBackend(Backend):
         self._asked = EndpointCalls(clients, self._calls, options, block.image is not None, self._store, self._note, watch)
         self._course = JobCourse(self._asked, self, self._events.append, self.now, self.keep_s(definition))
         self._poller = EndpointPoller(prefix, clients, self._calls, self._course.seen)
-        self._adopter = EndpointAdopter(self._course, self._asked, self._poller, prefix)
+        self._adopter = EndpointAdopter(self._course, self._asked, self._poller, self.now)
         self._quotas_of = quotas_of(clients, leases_folder(environ))
         self._by_quota: dict[str, int] = {}
         self._names: set[str] = set()

@@ -117,9 +117,9 @@ class JobCourse:
             elif seen.status in (_READY, _FAILED) and not deletion.is_asked:
                 self._asked.delete(deletion, partial(self._left, deletion))
 
-    def drop(self, endpoint: str) -> None:
-        """Have an endpoint of no open job deleted, as soon as the service lets it, with what it is made of."""
-        self.leaving[endpoint] = EndpointDeletion(endpoint)
+    def drop(self, endpoint: str, gone: Callable[[], None] = lambda: None) -> None:
+        """Have an endpoint of no open job deleted, as soon as the service lets it, with what it is made of; `gone` is called once it is."""
+        self.leaving[endpoint] = EndpointDeletion(endpoint, gone=gone)
 
     def script_closed(self, job: DeployedJob, event: Closed) -> None:
         """Take in that a job's script has ended; its endpoint goes."""
@@ -199,6 +199,7 @@ class JobCourse:
 
     def _left(self, deletion: EndpointDeletion) -> None:
         if self.leaving.pop(deletion.endpoint, None) is not None:
+            deletion.gone()
             self._asked.clear(deletion.endpoint)
 
     def _brought(self, job: DeployedJob) -> None:

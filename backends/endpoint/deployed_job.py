@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from backends.base import JobSpec
@@ -42,12 +43,14 @@ class EndpointDeletion:
         endpoint: its name.
         is_asked: whether an order is on its way or was taken; `is_taken`: whether one was.
         unstoppable: why it cannot be deleted; empty as long as nothing is in the way.
+        gone: called once it is gone, where it is of no open job.
     """
 
     endpoint: str
     is_asked: bool = False
     is_taken: bool = False
     unstoppable: str = ""
+    gone: Callable[[], None] = lambda: None
 
 
 @dataclass

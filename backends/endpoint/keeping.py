@@ -33,12 +33,14 @@ class EndpointKeeper:
 
     Args:
         keep_s: how long each is at most.
-        drop: has an endpoint deleted, by its name.
+        drop: has an endpoint deleted, by its name, and tells when it is gone: until then it is paid for.
         emit: takes events.
         now: seconds of the back-end's clock.
     """
 
-    def __init__(self, keep_s: float, drop: Callable[[str], None], emit: Callable[[Event], None], now: Callable[[], float]) -> None:
+    def __init__(
+        self, keep_s: float, drop: Callable[[str, Callable[[], None]], None], emit: Callable[[Event], None], now: Callable[[], float]
+    ) -> None:
         self._keep_s, self._drop, self._emit, self._now = keep_s, drop, emit, now
         self._kept: list[KeptEndpoint] = []
         self.is_over = False
@@ -92,11 +94,11 @@ class EndpointKeeper:
 
     def _give_up(self, one: KeptEndpoint) -> None:
         self._kept.remove(one)
-        self._emit(_retained(one, self._now()))
-        self._drop(one.endpoint)
+        self._drop(one.endpoint, lambda: self._emit(_retained(one, self._now())))
 
 
 def _retained(one: KeptEndpoint, now: float, worst_s: float | None = None, reused_by: str = "") -> Retained:
     billable_s = now - one.since if worst_s is None else None
     served = one.deployment
-    return Retained(one.job, now, served.instance_type, served.instance_count, worst_s or 0.0, billable_s, reused_by)
+    kept = one.endpoint if one.endpoint != one.job else ""
+    return Retained(one.job, now, served.instance_type, served.instance_count, worst_s or 0.0, billable_s, reused_by, kept)

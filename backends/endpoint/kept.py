@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from backends.base import AdoptedPool
 from backends.endpoint.backend import EndpointBackend
-from backends.events import Retained
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from definitions.schema import BenchmarkDefinition
 
@@ -22,7 +21,5 @@ class KeptEndpointBackend(EndpointBackend):
         return float(definition.block(cls.block, SageMakerBlock).keep_alive or DEFAULT_KEEP_ALIVE_S)
 
     def adopt_pools(self, pools: Sequence[AdoptedPool]) -> None:
-        """Give up what an earlier controller kept: its endpoints belong to no job, and are deleted."""
-        now = self.now()
-        for pool in pools:
-            self._events.append(Retained(pool.job, now, pool.instance_type, pool.instance_count, 0.0, max(0.0, now - pool.since)))
+        """Give up what an earlier controller kept: each was paid for until its endpoint is gone, or was gone."""
+        self._adopter.adopt_pools(pools, self._events.append)

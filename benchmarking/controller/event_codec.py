@@ -17,7 +17,7 @@ from benchmarking.controller.journal import Record
 from benchmarking.controller.method import Suggestion
 
 _ADDED_LATER = frozenset(
-    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Noted", "memo")}
+    {("Reported", "incarnation"), ("Reported", "rank"), ("Closed", "instance_type"), ("Noted", "memo"), ("Retained", "kept")}
     | {("Progressed", name) for name in ("at_most", "by_step", "peak_bytes", "delayed_s")}
 )
 """Fields that are left out at their default, as they were before there were any."""
@@ -120,7 +120,7 @@ def record_event(record: Record) -> Event | None:
     form = _FORM_OF_KIND.get(record.kind)
     if form is None:
         return None
-    if not form.decoders and len(record.body) <= len(form.names):
+    if not form.decoders and len(record.body) <= len(form.names) - len(form.left_out):
         return form.event_class(at=record.at, **record.body)
     # A record may say more than its event did, e.g. what instances cost.
     given = {name: value for name, value in record.body.items() if name in form.names}

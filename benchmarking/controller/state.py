@@ -289,7 +289,7 @@ class ExperimentState:
         if event.billable_s is None:
             if event.job in self.pools or (job is not None and job.pool_booked):
                 return
-            self.pools[event.job] = KeptPool(event.instance_type, event.instance_count, event.at, worst_usd)
+            self.pools[event.job] = KeptPool(event.instance_type, event.instance_count, event.at, worst_usd, event.kept)
             self.warm.kept_at(event.at)
             self.reserved_usd += worst_usd or 0.0
             if job is not None and job.worst_usd is not None:

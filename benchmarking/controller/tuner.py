@@ -29,7 +29,7 @@ from benchmarking.controller.stopping import nothing_left, stop_cause, why_stopp
 from benchmarking.controller.wait_limits import TICK_S, limit_at, timeout_s
 from definitions.schema import Budget
 
-_RELEASE_S = 60.0
+_RELEASE_S = 300.0
 """Longest wait at the end for what warm instances cost."""
 
 _OF_A_RUNNING_JOB = frozenset({Accepted, Started, Progressed, Reported})

@@ -20,12 +20,14 @@ class KeptPool:
     Args:
         since: when they began to wait, by the back-end's clock.
         worst_usd: what they may still cost; None where the price is unknown.
+        kept: name of what is kept, where it is not the job's own.
     """
 
     instance_type: str
     instance_count: int
     since: float
     worst_usd: float | None
+    kept: str = ""
 
 
 @dataclass(frozen=True)

@@ -267,7 +267,9 @@ def test_a_load_that_has_ended_is_not_run_again_by_the_next_controller(made, mom
     assert end.started_at < end.ended_at <= begun[-1].at
     assert second.close() == []
     assert bench.left() == []
-    assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=2.0)
+    # Until it was seen gone, by whoever looked first.
+    (billed,) = bench.state()["billed_endpoints"]
+    assert -2.0 <= end.billable_s - bench.billed_s("x1") <= max(0.0, end.at - billed["deleted_at"]) + 2.0
 
 
 def test_the_next_controller_asks_anew_for_what_never_came_to_be_and_deletes_what_is_nobodys(made):

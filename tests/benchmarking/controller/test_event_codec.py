@@ -24,6 +24,7 @@ EVENTS = [
     Noted("j", 5.5, memo={"endpoint": "e", "billed_from": 1.5}),
     Retained("j", 6.0, "ml.m5.large", 2, worst_s=600.0),
     Retained("j", 6.0, "ml.m5.large", 2, billable_s=37.0, reused_by="k"),
+    Retained("j", 6.0, "ml.m5.large", 2, worst_s=600.0, kept="i"),
     Closed("j", 6.25, Outcome.COMPLETED, instance_type="ml.g5.xlarge"),
     Closed("j", 6.5, Outcome.COMPLETED),
     Closed(
