@@ -241,7 +241,7 @@ def _engines(
         return None
 
     def price(instance_type: str) -> float | None:
-        found = price_of(instance_type, backend.region)
+        found = price_of(instance_type, backend.region, options=spec.definition.block)
         return None if found is None else found.usd_per_hour
 
     def record(kind: str, body: Mapping[str, Any]) -> None:

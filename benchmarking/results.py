@@ -92,4 +92,4 @@ def forecast_rows(spec: ExperimentSpec, state: ExperimentState, region: str) -> 
     from benchmarking.forecasting.render import as_rows
     from benchmarking.forecasting.report import forecasts_of
 
-    return as_rows(forecasts_of(spec.definition, state, Question(billing=Billing(region))))
+    return as_rows(forecasts_of(spec.definition, state, Question(billing=Billing(region, options=spec.definition.block))))

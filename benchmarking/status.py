@@ -105,7 +105,8 @@ class _Folded:
     def price(self, configuration: Mapping[str, Any]) -> tuple[float | None, int]:
         """Return dollars per instance-hour of a configuration's job (None where unknown), and its number of instances."""
         resources = {"instance_type": self.state.setup.default_instance_type, **self.stored.spec.definition.arguments, **configuration}
-        return Billing(self.stored.region).usd_per_hour(str(resources["instance_type"])), int(resources.get("instance_count") or 1)
+        billing = Billing(self.stored.region, options=self.stored.spec.definition.block)
+        return billing.usd_per_hour(str(resources["instance_type"])), int(resources.get("instance_count") or 1)
 
 
 class StatusReader:

@@ -203,13 +203,14 @@ class BackendDescription(Generic[Block]):
         """
         return tables.facts.get(instance_type)
 
-    def price(self, instance_type: str, region: str, tables: Tables) -> Price | None:
+    def price(self, instance_type: str, region: str, tables: Tables, block: Block) -> Price | None:
         """Return what an instance-hour costs, or None where that is not known (never zero).
 
         Args:
             instance_type: one of its own.
             region: whose price is asked for, as `region` or the back-end says.
             tables: facts and prices that come with Outrider, and the user's own prices.
+            block: the back-end's options; one that says nothing where an instance type is asked about and no definition.
 
         Raises:
             UserError: the name is malformed.

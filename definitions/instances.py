@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +13,12 @@ from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description, backend_names
 from definitions.errors import UserError
 from definitions.instance_tables import TRAINING, InstanceFacts, Price, Tables, load_tables
+from definitions.parts import Overrides
 
 _log = logging.getLogger(__name__)
+
+Options = Callable[[str, type[Overrides]], Overrides]
+"""Returns the options of a back-end, by its name and the model of its block, as `BenchmarkDefinition.block` does."""
 
 
 def backend_of(instance_type: str) -> BackendDescription[Any] | None:
@@ -77,7 +81,20 @@ def instance_facts(instance_type: str, tables: Tables | None = None) -> Instance
     return found
 
 
-def price_of(instance_type: str, region: str, *, spot: bool = False, use: str = TRAINING, tables: Tables | None = None) -> Price | None:
+def no_options(name: str, model: type[Overrides]) -> Overrides:
+    """Return a back-end's options where nobody gives any."""
+    return model()
+
+
+def price_of(
+    instance_type: str,
+    region: str,
+    *,
+    spot: bool = False,
+    use: str = TRAINING,
+    tables: Tables | None = None,
+    options: Options = no_options,
+) -> Price | None:
     """Return the price of one instance, or None where it is unknown (never zero).
 
     Spot has no price of its own: it is billed at this one, for the billable seconds of a job, which are fewer than it ran. So the bill of
@@ -89,6 +106,7 @@ def price_of(instance_type: str, region: str, *, spot: bool = False, use: str = 
         spot: the price of an hour of *running* on spot is asked for, as a forecast needs it; what will be saved is not known beforehand.
         use: `training`, or `hosting` for an instance of an endpoint; where nobody is billed both are the same.
         tables: in place of those that come with Outrider.
+        options: of back-ends, some of which have prices there.
 
     Raises:
         UserError: its back-end says that the name is malformed.
@@ -98,7 +116,8 @@ def price_of(instance_type: str, region: str, *, spot: bool = False, use: str = 
         return None
     known = tables or load_tables()
     try:
-        found = described.price(instance_type, region, known if described.nominal else known.used_for(use))
+        block = options(described.name, described.block)
+        found = described.price(instance_type, region, known if described.nominal else known.used_for(use), block)
     except UserError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever is wrong with a plug-in, it only leaves a price unknown

@@ -69,7 +69,7 @@ def _canaries(result: ExperimentResult) -> str:
     from benchmarking.forecasting.model.draws import Question
     from benchmarking.forecasting.report import report
 
-    return report(result.spec.definition, result.state, Question(billing=Billing(result.region)))
+    return report(result.spec.definition, result.state, Question(billing=Billing(result.region, options=result.spec.definition.block)))
 
 
 def _spent(result: ExperimentResult) -> list[str]:

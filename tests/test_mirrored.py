@@ -15,7 +15,6 @@ TESTED_TOGETHER = {
     "tests/backends/processes/test_node.py": ["backends/processes/moved.py", "backends/processes/node_messages.py"],
     "tests/backends/local/test_backend.py": ["backends/processes/stopping.py"],
     "tests/backends/ray/test_backend.py": [
-        "backends/ray/description.py",
         "backends/ray/guard.py",
         "backends/ray/links.py",
         "backends/ray/nodes.py",

@@ -70,7 +70,7 @@ class LocalDescription(BackendDescription[LocalBlock]):
         share = parse_local(instance_type)
         return InstanceFacts(instance_type, share.cores, share.memory_bytes, share.gpus, None)
 
-    def price(self, instance_type: str, region: str, tables: Tables) -> Price | None:
+    def price(self, instance_type: str, region: str, tables: Tables, block: LocalBlock) -> Price | None:
         """Return a nominal price, the same in every region: cores and GPUs of the share times the rows `local.cpu` and `local.gpu`."""
         share = parse_local(instance_type)
         parts = [(share.cores, tables.prices.get(("local.cpu", "local"))), (share.gpus, tables.prices.get(("local.gpu", "local")))]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field
 
 from backends.ray.shapes import parse_shape
 from definitions.backend_description import BackendDescription
-from definitions.fields import Seconds, Text
-from definitions.instance_tables import InstanceFacts, Tables
-from definitions.parts import Overrides
+from definitions.errors import UserError
+from definitions.fields import Dollars, Seconds, Text
+from definitions.instance_tables import InstanceFacts, Price, Tables
+from definitions.parts import KeyPath, Overrides
 
 DEFAULT_GRACE_S = 5.0
 """Seconds between TERM and KILL."""
@@ -25,6 +26,9 @@ class RayBlock(Overrides):
     )
     grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
     checkpoints: Text | None = Field(None, description="folder that this machine and all nodes can reach, where checkpoints are kept")
+    usd_per_hour: dict[Text, Dollars] | None = Field(
+        None, description="what an hour of a job costs by its instance type, e.g. ray.1gpu.a10g: 1.2; the cost of others is unknown"
+    )
 
 
 class RayDescription(BackendDescription[RayBlock]):
@@ -33,7 +37,7 @@ class RayDescription(BackendDescription[RayBlock]):
     name: ClassVar[str] = "ray"
     implementation: ClassVar[str] = "backends.ray.backend:RayBackend"
     block = RayBlock
-    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints"})
+    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "usd_per_hour"})
     instance_pattern: ClassVar[str] = r"ray(\..*)?"
     instance_form: ClassVar[str] = "ray."
     runs_commands: ClassVar[bool] = True
@@ -50,6 +54,34 @@ class RayDescription(BackendDescription[RayBlock]):
         """Return what the name says."""
         shape = parse_shape(instance_type)
         return InstanceFacts(instance_type, shape.cpus, shape.memory_bytes, shape.gpus, None)
+
+    def price(self, instance_type: str, region: str, tables: Tables, block: RayBlock) -> Price | None:
+        """Return what the block says of a type, by whichever of its names it is called there; nobody else knows what a cluster costs."""
+        asked = parse_shape(instance_type)
+        found = next((usd for name, usd in (block.usd_per_hour or {}).items() if parse_shape(name) == asked), None)
+        return None if found is None else Price(found, region, "", "usd_per_hour of the definition")
+
+    def option_problems(
+        self, block: RayBlock, script: str | None, objectives: Sequence[str], max_run_s: float | None
+    ) -> Iterator[tuple[KeyPath, str]]:
+        """Yield what is wrong with the program, and names among the prices that are none of instance types."""
+        yield from super().option_problems(block, script, objectives, max_run_s)
+        for name in block.usd_per_hour or {}:
+            try:
+                parse_shape(name)
+            except UserError as error:
+                yield (self.name, "usd_per_hour", name), f"is no instance type of a Ray cluster; {error.fact}"
+
+    def remarks(self, block: RayBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]) -> Iterator[str]:
+        """Yield by which prices jobs are counted, and which have none."""
+        prices = {name: self.price(name, region, Tables({}, {}), block) for name in instance_types}
+        priced = [f"{name} ${price.usd_per_hour:g}" for name, price in prices.items() if price is not None]
+        unknown = [name for name, price in prices.items() if price is None]
+        if priced:
+            yield f"an hour of a job costs by ray.usd_per_hour: {', '.join(priced)}"
+        if unknown:
+            says = f"ray: {{usd_per_hour: {{{unknown[0]}: USD}}}}"
+            yield f"what {', '.join(unknown)} costs is unknown, so that nothing is added up for it; `{says}` in the definition says"
 
     def grace_s(self, block: RayBlock) -> float:
         """Return the seconds between TERM and KILL."""

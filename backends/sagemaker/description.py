@@ -110,7 +110,7 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         yield "an endpoint is billed from its creation until it is deleted after its load, which runs on this machine"
 
     def _priced(self, what: str, instance_types: Sequence[str], region: str, tables: Tables) -> Iterator[str]:
-        known = {name: self.price(name, region, tables) for name in instance_types}
+        known = {name: self.price(name, region, tables, self.block()) for name in instance_types}
         priced = [f"{name} ${price.usd_per_hour:g} ({price.date})" for name, price in known.items() if price is not None]
         unknown = [name for name, price in known.items() if price is None]
         if priced:

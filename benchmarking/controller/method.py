@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from benchmarking.controller.method_arguments import Argument
 from benchmarking.controller.progress_curve import ProgressCurve
+from definitions.instances import Options, no_options
 from definitions.made_at_once import made_at_once
 from definitions.schema import Fidelity, Mode
 from definitions.space import SearchSpace
@@ -106,7 +107,7 @@ class MethodContext:
         rules: the definition's `valid` expressions, so that a method need not suggest what they rule out.
         fixed: the definition's fixed arguments, and the back-end's usual instance type where they name none, for methods that reason
             about what jobs cost and need.
-        region: whose prices count, for those methods.
+        region: whose prices count, for those methods; `options`: of back-ends, some of which have prices there.
     """
 
     space: SearchSpace | None
@@ -119,6 +120,7 @@ class MethodContext:
     repeats: int = 1
     fixed: Mapping[str, Any] = field(default_factory=dict)
     region: str = field(kw_only=True)
+    options: Options = field(default=no_options, compare=False)
 
 
 def allow(configuration: Mapping[str, Any]) -> str | None:

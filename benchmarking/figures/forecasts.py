@@ -40,7 +40,7 @@ def forecasts_figure(experiments: Sequence[DetailedExperiment]) -> Figure:
             left_out += 1
             continue
         asked += 1
-        made = forecasts_of(one.definition, one.state, Question(Billing(one.region)))
+        made = forecasts_of(one.definition, one.state, Question(Billing(one.region, options=one.definition.block)))
         measured = {(m.forecast.configuration, m.forecast.metric): m for m in measured_outcomes(table, made)}
         title = f"{one.run.benchmark}, {one.run.method} seed {one.run.number}"
         found += [(title, forecast, measured.get((forecast.configuration, forecast.metric))) for forecast in made]

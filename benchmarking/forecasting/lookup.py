@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.result import Forecast, Status
 from definitions.configuration import configuration_id
+from definitions.instances import Options, no_options
 from definitions.schema import BenchmarkDefinition, PerJob
 from definitions.trial import TrialSpec
 
@@ -98,23 +99,24 @@ def latest_forecasts(definition: BenchmarkDefinition, results_dir: Path, backend
             continue
         small = [canary for canary in found.canaries.canaries if not canary.is_full] if found is not None else []
         if small:
-            return lookup_from(small, str(mark.parent), region)
+            return lookup_from(small, str(mark.parent), region, definition.block)
     return ForecastLookup()
 
 
-def lookup_from(canaries: Sequence[Canary], source: str, region: str) -> ForecastLookup:
+def lookup_from(canaries: Sequence[Canary], source: str, region: str, options: Options = no_options) -> ForecastLookup:
     """Return the forecasts of an experiment's canaries.
 
     Args:
         canaries: each with its `configuration_id` in `about`.
         source: the folder that they are from.
         region: whose prices count.
+        options: of back-ends, some of which have prices there.
     """
     from benchmarking.forecasting.data.canary import CanaryTable
     from benchmarking.forecasting.forecast import forecast
     from benchmarking.forecasting.model.draws import Question
 
-    question = Question(billing=Billing(region))
+    question = Question(billing=Billing(region, options=options))
     names = {canary.about["configuration_id"]: canary.configuration for canary in canaries}
     prices = {canary.configuration: question.billing.usd_per_hour(canary.instance_type) for canary in canaries}
     return ForecastLookup(tuple(forecast(CanaryTable(tuple(canaries)), question)), names, prices, source)

@@ -84,7 +84,7 @@ class Race(Method):
             most_usd=given["budget_usd"],
             full_runs=given["full_runs"],
             width=given["width"],
-            billing=Billing(context.region),
+            billing=Billing(context.region, options=context.options),
             prefixes=bool(self._uses_prefixes),
         )
         self.about = f"RACE races for {_RACED.get(objectives, 'time and cost: their Pareto set wins')}"

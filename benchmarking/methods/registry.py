@@ -182,6 +182,7 @@ def build_method(
         repeats=definition.repeats,
         fixed={**({"instance_type": instance_type} if instance_type else {}), **definition.arguments},
         region=region,
+        options=definition.block,
     )
     method = factory(context)
     method.name = name

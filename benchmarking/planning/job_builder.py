@@ -244,7 +244,7 @@ class JobBuilder:
 
     def _usd_per_hour(self, instance_type: str) -> float | None:
         if instance_type not in self._prices:
-            price = price_of(instance_type, self._region, use=self._use)
+            price = price_of(instance_type, self._region, use=self._use, options=self._definition.block)
             self._prices[instance_type] = None if price is None else price.usd_per_hour
         return self._prices[instance_type]
 

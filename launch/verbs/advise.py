@@ -132,7 +132,9 @@ def _answer(result: ExperimentResult) -> Recommended:
 
     # A race that decided nothing says itself why it spent no more.
     more = "" if result.spec.method == "RACE" else MORE
-    return answer(result.spec.definition, result.state, Question(billing=Billing(result.region)), more)
+    return answer(
+        result.spec.definition, result.state, Question(billing=Billing(result.region, options=result.spec.definition.block)), more
+    )
 
 
 def _as_json(said: Recommended, result: ExperimentResult) -> str:

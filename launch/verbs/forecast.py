@@ -183,8 +183,14 @@ def _question(given: argparse.Namespace) -> Question:
         raise UserError(f"--at {given.at:g}: there is no such share of the data", "it must be above 0", "the full job is --at 1.0")
     if not math.isfinite(given.billed_startup) or given.billed_startup < 0:
         raise UserError(f"--billed_startup {given.billed_startup:g}", "it must be 0 or more seconds")
-    billing = Billing(given.region, dict(_price(text) for text in given.price), given.spot, startup_s=given.billed_startup)
+    from benchmarking.forecasting.data.results_folder import options_of
     from benchmarking.forecasting.past_jobs import calibration_of
+    from definitions.instances import no_options
+
+    folder = _results_of(Path(given.source[0]), given.results_dir) if len(given.source) == 1 else None
+    options = no_options if folder is None else options_of(folder)
+    prices = dict(_price(text) for text in given.price)
+    billing = Billing(given.region, prices, given.spot, startup_s=given.billed_startup, options=options)
 
     return Question(at=given.at, billing=billing, calibration=calibration_of(given.results_dir))
 

@@ -1,4 +1,4 @@
-"""In a region whose prices are others than those of us-east-1, the loop, the race, the forecasts and the dry run agree on them."""
+"""The loop, the race, the forecasts and the dry run agree on prices: of a region other than us-east-1, and of a back-end's own block."""
 
 import csv
 
@@ -11,10 +11,12 @@ from benchmarking.experiment import run_experiment
 from benchmarking.forecasting.lookup import latest_forecasts
 from benchmarking.forecasting.model.billing import tables
 from benchmarking.surroundings import Surroundings
+from definitions.errors import UserError
 from definitions.resolve import resolve_python
 from definitions.schema import BenchmarkDefinition
 from launch.dry_run import describe
 from launch.outcome import as_text
+from launch.verbs.forecast import main
 
 pytestmark = pytest.mark.slow
 
@@ -91,3 +93,52 @@ def test_all_of_them_agree(spec, tmp_path, monkeypatch):
     monkeypatch.setattr("launch.dry_run.make_backend", lambda name, context: Northern.create(context))
     assert "$0.25" in describe([spec], {})
     assert "$4" not in describe([spec], {})
+
+
+class Cluster(SimulatedBackend):
+    region = "us-east-1"
+
+    @classmethod
+    def create(cls, context):
+        return cls(Table(), seed=context.seed)
+
+
+def test_all_of_them_agree_on_prices_that_a_definition_gives(tmp_path, monkeypatch, capsys):
+    (tmp_path / "t.py").write_text("")
+    asked = {
+        "name": "own",
+        "script": "t.py",
+        "source_dir": str(tmp_path),
+        "space": {"instance_type": {"choice": ["ray.1gpu.a10g", "ray.8cpu"]}},
+        "objectives": {"cost_usd": "min"},
+        "fidelity": {"kind": "per_job", "argument": "fraction", "ladder": [0.01, 0.03, 0.1]},
+        # The same by another of its names, as a GPU has a core where nobody says how many.
+        "ray": {"usd_per_hour": {"ray.1cpu.1gpu.a10g": 2.0, "ray.8cpu": 0.25}},
+    }
+    resolved = resolve_python(BenchmarkDefinition(**asked), "ray")
+    spec = ExperimentSpec(resolved, "RACE", 0, "own", tmp_path / "results", {"stretch_s": 0}, 0, hears_levels=False, repeats=1)
+    monkeypatch.setattr("launch.dry_run.make_backend", lambda name, context: Cluster.create(context))
+    assert "ray.1gpu.a10g $2" in describe([spec], {})
+    surroundings = Surroundings({}, tmp_path / "cache", make_backend=lambda name, context: Cluster.create(context))
+    result = run_experiment(spec, surroundings)
+    usd = {"ray.1gpu.a10g": 2.0, "ray.8cpu": 0.25}
+    for trial in result.state.trials.values():
+        assert trial.cost_usd == pytest.approx(trial.duration_s / 3600 * usd[trial.configuration["instance_type"]])
+    assert "ray.8cpu" in result.ending.message
+    with (spec.folder / "forecasts.csv").open() as file:
+        median = {(row["configuration"], row["metric"]): float(row["median"]) for row in csv.DictReader(file) if row["median"]}
+    costs = {name: next(value for (shown, what), value in median.items() if name in shown and what == "cost_usd") for name in usd}
+    for (shown, what), seconds in median.items():
+        if what == "total_s":
+            (name,) = (name for name in usd if name in shown)
+            assert costs[name] == pytest.approx(seconds / 3600 * usd[name], rel=0.02)
+    assert sorted(latest_forecasts(spec.definition, spec.results_dir, "ray", "us-east-1").prices.values()) == [0.25, 2.0]
+    assert main(["own", "--results_dir", str(spec.results_dir), "--format", "csv"]) == 0
+    said = [row for row in csv.DictReader(capsys.readouterr().out.splitlines()) if row["metric"] == "cost_usd"]
+    assert sorted(float(row["median"]) for row in said) == pytest.approx(sorted(costs.values()), rel=1e-3)
+
+
+def test_a_price_under_no_name_of_an_instance_type_is_refused(tmp_path):
+    asked = {"name": "own", "script": "t.py", "space": {"x": {"uniform": [0, 1]}}, "objectives": {"loss": "min"}}
+    with pytest.raises(UserError, match=r"ray\.usd_per_hour\.a10g.* is no instance type of a Ray cluster"):
+        resolve_python(BenchmarkDefinition(**asked, ray={"usd_per_hour": {"a10g": 1.0}}), "ray", check_files=False)

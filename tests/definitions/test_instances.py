@@ -185,13 +185,13 @@ class Lying(BackendDescription):
     instance_pattern = r"lying\..*"
     said: Any = None
 
-    def price(self, instance_type, region, tables):
+    def price(self, instance_type, region, tables, block):
         if isinstance(self.said, Exception):
             raise self.said
         return self.said
 
     def facts(self, instance_type, tables):
-        return self.price(instance_type, "", tables)
+        return self.price(instance_type, "", tables, self.block())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from benchmarking.forecasting.data.canary import Canary, CanaryTable
 from benchmarking.forecasting.data.experiment import canaries_of, full_runs_of
 from definitions import strict_json
 from definitions.errors import UserError
+from definitions.instances import Options, no_options
 
 
 def read_folder(folder: Path) -> CanaryTable:
@@ -50,6 +51,14 @@ def regions_of(folder: Path) -> list[str]:
         with contextlib.suppress(UserError):
             found.add(load(path.parent).region)
     return sorted(found)
+
+
+def options_of(folder: Path) -> Options:
+    """Return the options of back-ends in the definition that was run last below a folder; those of none where none can be read."""
+    for path in sorted((*folder.glob("experiment.json"), *folder.glob("**/experiment.json")), key=lambda one: -one.stat().st_mtime):
+        with contextlib.suppress(UserError):
+            return load(path.parent).spec.definition.block
+    return no_options
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from definitions.instance_tables import Tables, load_tables
-from definitions.instances import is_nominal, price_of
+from definitions.instances import Options, is_nominal, no_options, price_of
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -30,6 +30,7 @@ class Billing:
         spot: spot prices are asked for; those are known only where `prices` has them.
         unit_s: seconds are billed in whole units of this many, but for local shares, which have a nominal price only.
         startup_s: seconds that are billed before the script runs (image and data download), per instance.
+        options: of back-ends, some of which have prices there; a definition's `block`.
     """
 
     region: str
@@ -37,6 +38,7 @@ class Billing:
     spot: bool = False
     unit_s: float = 1.0
     startup_s: float = 0.0
+    options: Options = field(default=no_options, compare=False)
 
     @property
     def says_more(self) -> bool:
@@ -47,7 +49,9 @@ class Billing:
         """Return dollars per instance-hour; None where the price is unknown (never zero)."""
         if instance_type in self.prices:
             return self.prices[instance_type]
-        price = price_of(instance_type, self.region, spot=self.spot, tables=tables()) if instance_type else None
+        if not instance_type:
+            return None
+        price = price_of(instance_type, self.region, spot=self.spot, tables=tables(), options=self.options)
         return None if price is None else price.usd_per_hour
 
 

@@ -49,7 +49,7 @@ class OtherDescription(BackendDescription[OtherBlock]):
         """Return what the name says."""
         return InstanceFacts(instance_type, cores_of(instance_type), None, 0, None)
 
-    def price(self, instance_type: str, region: str, tables: Tables) -> Price | None:
+    def price(self, instance_type: str, region: str, tables: Tables, block: OtherBlock) -> Price | None:
         """Return the price at a site; None where it is unknown."""
         usd = _USD_PER_CORE_HOUR.get(region)
         return None if usd is None else Price(usd * cores_of(instance_type), region, "2026-01-01", "outrider-other")
