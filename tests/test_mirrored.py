@@ -16,6 +16,7 @@ TESTED_TOGETHER = {
     "tests/backends/local/test_backend.py": ["backends/processes/stopping.py"],
     "tests/backends/ray/test_backend.py": [
         "backends/ray/guard.py",
+        "backends/ray/guard_process.py",
         "backends/ray/links.py",
         "backends/ray/nodes.py",
     ],

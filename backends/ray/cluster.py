@@ -153,6 +153,7 @@ class RayConnection:
                     configure_logging=False,
                     logging_level="ERROR",
                 )
+            self._guard.note()
         except Exception as error:
             self._guard.close()
             raise UserError("a Ray cluster of this machine could not be started", f"{type(error).__name__}: {error}") from error

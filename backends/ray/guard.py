@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from backends.common import process_tree
 from backends.common.child_process import wait_for_end
 from backends.common.process_tree import MARK_VARIABLE
 
@@ -37,6 +38,15 @@ class ClusterGuard:
     def mark(self) -> dict[str, str]:
         """Return the variable that processes are found by."""
         return {MARK_VARIABLE: f"{os.environ.get(MARK_VARIABLE, '')}{self._token}.0;"}
+
+    def note(self) -> None:
+        """Tell it what this process has started by now, as the marks of some cannot be read."""
+        if self._process.stdin is not None:
+            mark = f"{self._token}.".encode()
+            roots = [child for child in process_tree.children(os.getpid()) if process_tree.carries(child, mark)]
+            lines = "".join(f"{one.pid} {one.start_ticks}\n" for root in roots for one in process_tree.descendants(root))
+            self._process.stdin.write(lines.encode())
+            self._process.stdin.flush()
 
     def close(self) -> None:
         """Let it end what is left of the cluster, and wait for that."""
