@@ -25,6 +25,8 @@ class Cause(enum.StrEnum):
     SPOT = "spot_interruption"
     SERVICE_ERROR = "service_error"
     LOST = "lost"
+    CONTROLLER = "controller_ended"
+    """Its controller ended, and it with it."""
     CREDENTIALS = "credentials_expired"
     BAD_REQUEST = "bad_request"
     SCHEDULER = "stopped_by_method"

@@ -123,7 +123,7 @@ class EndpointAdopter:
         if seen.status == "Deleting":
             job.phase = EndpointPhase.DELETING
             job.deletion.is_asked = job.deletion.is_taken = True
-            job.end_as(Outcome.FAILED, Cause.LOST, "its endpoint was being deleted when its controller ended")
+            job.end_as(Outcome.FAILED, Cause.CONTROLLER, "its endpoint was being deleted when its controller ended")
         elif job.name in self._measured:
             job.phase = EndpointPhase.DELETING
             self._course.finish(job)

@@ -251,7 +251,7 @@ class LocalBackend(Backend):
         return events
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
-        """Report the jobs of an earlier controller as lost, after making sure that nothing of them runs any more."""
+        """Report that the jobs of an earlier controller ended with it, after making sure that nothing of them runs any more."""
         self._runner.kill_leftovers([job.spec.name for job in jobs])
         message = "its controller ended, and it with it"
         for job in jobs:
@@ -259,7 +259,7 @@ class LocalBackend(Backend):
             at = max(self.now(), job.last_event_at or 0.0)
             if not job.ended:
                 self._events.append(Ended(job.spec.name, at))
-            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, message))
+            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.CONTROLLER, message))
 
     def clear(self, jobs: Sequence[str]) -> None:
         """Make sure that nothing runs any more of jobs of an earlier controller, whose names may then be used again."""

@@ -209,13 +209,13 @@ class RayBackend(Backend):
         return events
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
-        """Report the jobs of an earlier controller as lost: its actors ended with it, and they with these."""
+        """Report that the jobs of an earlier controller ended with it: its actors did, and they with these."""
         for job in jobs:
             self._names.add(job.spec.name)
             at = max(self.now(), job.last_event_at or 0.0)
             if not job.ended:
                 self._events.append(Ended(job.spec.name, at))
-            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, "its controller ended, and it with it"))
+            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.CONTROLLER, "its controller ended, and it with it"))
 
     def discard(self, jobs: Sequence[str]) -> None:
         """Delete the models that closed jobs left, where they are on this machine."""

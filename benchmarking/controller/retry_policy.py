@@ -73,6 +73,8 @@ RETRY_RULES: Mapping[Cause, RetryRule] = {
     Cause.SPOT: RetryRule(TrialStatus.FAILED, counts=True, retries=10, backoff_s=5.0),
     Cause.SERVICE_ERROR: RetryRule(TrialStatus.FAILED, counts=True, retries=3, backoff_s=10.0),
     Cause.LOST: RetryRule(TrialStatus.FAILED, counts=True, retries=1),
+    # No fault of the trial, unless it is one that takes the controller with it each time.
+    Cause.CONTROLLER: RetryRule(TrialStatus.FAILED, counts=True, retries=10),
     Cause.SCHEDULER: RetryRule(TrialStatus.STOPPED, counts=False),
     Cause.PREFIX: RetryRule(TrialStatus.COMPLETED, counts=False),
     Cause.PAUSED: RetryRule(TrialStatus.PAUSED, counts=False),

@@ -265,7 +265,7 @@ def test_adoption_ends_what_a_dead_controller_and_its_dead_watchdog_left(bench: 
     bench.backend.adopt([AdoptedJob(spec, submitted_at=0.0, started=True, reports=1)], last_seen_at=0.0)
     assert not any(map(alive, pids))
     end = closed(bench.backend.wait(0.0), "one")
-    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.LOST)
+    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.CONTROLLER)
 
 
 def test_a_process_that_got_the_number_of_an_old_job_is_spared(bench: LocalBench) -> None:

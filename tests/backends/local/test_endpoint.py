@@ -200,7 +200,7 @@ def test_nothing_of_an_endpoint_outlives_a_killed_controller(bench, tmp_path):
     assert work.exists()
     heir = bench.another("killed")
     heir.adopt([AdoptedJob(job, 0.0)], 0.0)
-    assert [event.cause for event in heir.wait(0.0) if isinstance(event, Closed)] == [Cause.LOST]
+    assert [event.cause for event in heir.wait(0.0) if isinstance(event, Closed)] == [Cause.CONTROLLER]
     assert not work.exists()
     heir.close()
 

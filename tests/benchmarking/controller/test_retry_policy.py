@@ -32,7 +32,9 @@ FINAL_AT_ONCE = {
     Cause.ALONE: ("interrupted", False),
 }
 RETRIED_WITHOUT_END = {Cause.THROTTLED: 1.0, Cause.QUOTA: 10.0, Cause.CREDENTIALS: 15.0}
-RETRIED_UNDER_A_CAP = {Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.SERVICE_ERROR: (3, 10.0), Cause.LOST: (1, 0.0)}
+RETRIED_UNDER_A_CAP = {
+    Cause.CAPACITY: (5, 30.0), Cause.SPOT: (10, 5.0), Cause.SERVICE_ERROR: (3, 10.0), Cause.LOST: (1, 0.0), Cause.CONTROLLER: (10, 0.0),
+}  # fmt: skip
 
 
 def outcome_of(cause):

@@ -181,7 +181,7 @@ def test_what_an_earlier_controller_stopped_for_its_full_disk_says_nothing_of_th
         lost = ()
 
         def adopt(self, jobs, last_seen_at):
-            self.lost = [Closed(job.spec.name, self.now(), Outcome.FAILED, Cause.LOST, "its controller ended") for job in jobs]
+            self.lost = [Closed(job.spec.name, self.now(), Outcome.FAILED, Cause.CONTROLLER, "its controller ended") for job in jobs]
 
         def wait(self, timeout_s):
             lost, self.lost = self.lost, ()
