@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import EntryPoint
 
-from backends.base import Backend, BackendContext
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 

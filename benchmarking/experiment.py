@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from backends.base import Backend, BackendContext
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.worker_needs import WorkerNeeds
 from benchmarking.archive.code_version import code_version
 from benchmarking.archive.folder import note_end, prepare_folder, read_nonce

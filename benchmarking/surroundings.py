@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backends.base import Backend, BackendContext
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.registry import make_backend
 from benchmarking.archive.keeper import FolderKeeper, Keeper
 from benchmarking.controller.interfaces import Observer, Wallet

@@ -137,7 +137,7 @@ class BackendDescription(Generic[Block]):
 
     engine_builder: ClassVar[str] = ""
     """`module:function` that makes TensorRT engines for its endpoints, of a `backends.engine_order.EngineOrder`, the experiment's
-    `backends.base.BackendContext` and what is told of it; empty where it makes none."""
+    `backends.backend_context.BackendContext` and what is told of it; empty where it makes none."""
 
     past_jobs: ClassVar[str] = ""
     """`module:function` that reads jobs which its service still knows, a `backends.past_jobs.PastJobReader`; empty where it keeps none."""

@@ -10,7 +10,8 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from backends.base import Backend, BackendContext
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.common.cpu_quota import usable_cores
 from backends.registry import make_backend
 from benchmarking.archive.code_version import code_version

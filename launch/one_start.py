@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.events import Closed, Noted, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.registry import backend_class
@@ -20,7 +20,8 @@ from definitions.schema import BenchmarkDefinition
 from definitions.trial import TrialSpec
 
 if TYPE_CHECKING:
-    from backends.base import Backend, JobSpec
+    from backends.base import Backend
+    from backends.job_spec import JobSpec
 
 _PREFIX = "one-start"
 _MOST_WRITTEN = 3

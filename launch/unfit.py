@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.registry import backend_class, make_backend
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.feasibility import check_capacity, check_listed, refusal

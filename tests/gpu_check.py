@@ -200,8 +200,8 @@ def unsafe(folder: Path) -> None:
 
 def run(backend: Any, folder: Path, jobs: dict[str, str]) -> dict[str, Any]:
     """Run the script on each instance type and return what each job reported."""
-    from backends.base import JobSpec
     from backends.events import Closed, Reported
+    from backends.job_spec import JobSpec
 
     script = folder / "leased.py"
     script.write_text(LEASED)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec
 
 _PLACE = re.compile(r"\$(\$\{)|\$\{([^{}]+)\}")
 _SHEBANG_BYTES = 256

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 
 if TYPE_CHECKING:
     from backends.scripts.interface import Interface

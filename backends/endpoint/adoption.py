@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from backends.base import AdoptedJob, AdoptedPool
+from backends.adopted import AdoptedJob, AdoptedPool
 from backends.endpoint.course import JobCourse, new_job
 from backends.endpoint.creation import EndpointCalls
 from backends.endpoint.deployed_job import DeployedJob, EndpointPhase

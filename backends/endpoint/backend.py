@@ -10,7 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
 from backends.common.clock import SteadyClock
 from backends.common.leases_folder import leases_folder
 from backends.endpoint.adoption import EndpointAdopter
@@ -22,6 +25,7 @@ from backends.endpoint.load_job import cores_of, endpoint_variables, load_spec
 from backends.endpoint.packages_in_s3 import PackageStore
 from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.local.backend import LocalBackend
 from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients

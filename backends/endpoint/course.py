@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from backends.base import JobSpec
 from backends.endpoint.creation import EndpointCalls, failure_of_user
 from backends.endpoint.deployed_job import DeployedJob, EndpointDeletion, EndpointPhase, closed_event
 from backends.endpoint.keeping import EndpointKeeper
@@ -15,6 +14,7 @@ from backends.endpoint.memo import held, measured, served
 from backends.endpoint.reasons import cause_of
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from definitions.errors import UserError

@@ -6,10 +6,10 @@ import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from backends.base import JobSpec
 from backends.deployment import Deployment
 from backends.events import Closed
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 
 
 class EndpointPhase(enum.Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.endpoint.backend import EndpointBackend
 from backends.sagemaker.block import DEFAULT_KEEP_ALIVE_S, SageMakerBlock
 from definitions.schema import BenchmarkDefinition

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.endpoint.deployed_job import DeployedJob
+from backends.job_spec import JobSpec
 from backends.load_targets import targets_document
 from backends.sagemaker.aws.clients import Clients
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from backends.base import JobSpec
 from backends.deployment import Deployment
+from backends.job_spec import JobSpec
 from backends.sagemaker.jobs.hosting_server import server_problem
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.tags import job_tags

@@ -11,7 +11,10 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
 from backends.checks import Check, CheckRequest
 from backends.common import memory
 from backends.common.activation import Activation, activation_of
@@ -23,6 +26,7 @@ from backends.common.leases_folder import leases_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
 from backends.local.held_cores import HeldCores
 from backends.local.leases import LeaseBook

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from backends.base import CheckpointStore
+from backends.checkpoint_store import CheckpointStore
 from backends.common.disk import remove_folder
 from definitions.files import making_folder
 

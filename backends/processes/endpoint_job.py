@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.common.command_line import StartCommand
 from backends.deployment import Deployment
+from backends.job_spec import JobSpec
 from backends.load_targets import targets_document
 from backends.processes.share import MachineShare
 from backends.serving.front.settings import FrontSettings

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from backends.base import JobSpec
 from backends.common.activation import Activation
 from backends.common.channel_variables import channel_variables, variable_suffix
 from backends.common.command_line import data_places
 from backends.common.gpus import visible_variables
 from backends.common.process_tree import MARK_VARIABLE
+from backends.job_spec import JobSpec
 
 REPORTER_FOLDER = Path(__file__).resolve().parents[1] / "reporter"
 

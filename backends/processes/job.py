@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.common.child_process import Child
 from backends.common.file_reports import FileReports
 from backends.common.hints import calling_hint
@@ -18,6 +17,7 @@ from backends.common.process_tree import Process
 from backends.common.reactor import ScheduledCall
 from backends.events import Closed
 from backends.failures import METRICS_IN_PART, Cause, Outcome, classify_exit, last_words, says_disk_full, says_shared_memory
+from backends.job_spec import JobSpec
 from backends.processes.endpoint_job import EndpointShare, measured_of
 from backends.processes.share import HeldShare, MachineShare
 from backends.tracebacks import Raised

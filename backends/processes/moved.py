@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 
 
 def moved(spec: JobSpec, source: str) -> JobSpec:

@@ -8,9 +8,9 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backends.base import JobSpec
 from backends.events import Event
 from backends.failures import Cause
+from backends.job_spec import JobSpec
 
 _LENGTH = struct.Struct("!Q")
 

@@ -13,12 +13,17 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
+from backends.checkpoint_store import CheckpointStore
 from backends.checks import Check, CheckRequest
 from backends.common.clock import SteadyClock
 from backends.common.disk import remove_folder
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.node_messages import FinishJobs, NodeBatch, NodeSettings
 from backends.ray.checks import cluster_checks

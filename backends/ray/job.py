@@ -6,9 +6,9 @@ import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from backends.base import JobSpec
 from backends.common.capped_log import CappedLog
 from backends.events import Closed, Event, Started
+from backends.job_spec import JobSpec
 from backends.processes.node_messages import LogPiece
 from backends.ray.node_time import NodeTime
 from backends.ray.parts import JobParts

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.failures import Cause
+from backends.job_spec import JobSpec
 from backends.processes.node_messages import NodeMessage, NodeSettings, StartJob, StopJob
 from backends.ray.cluster import RayConnection
 from backends.ray.job import RayJob

@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Sequence
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.ray.parts import part_name
 
 _PORTS = range(20_000, 30_000)

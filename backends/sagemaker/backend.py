@@ -10,12 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, Capabilities, JobSpec
+from backends.adopted import AdoptedJob, AdoptedPool
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
 from backends.checks import Check, CheckRequest, PermissionDocument
 from backends.common.clock import SteadyClock
 from backends.common.leases_folder import leases_folder
 from backends.events import Event
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws.call_queue import CallQueue
 from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.aws.errors import as_cloud_errors

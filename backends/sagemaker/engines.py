@@ -10,12 +10,14 @@ import tarfile
 from dataclasses import replace
 from typing import Any
 
-from backends.base import AdoptedJob, BackendContext, JobSpec, Limits
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
 from backends.common.leases_folder import leases_folder
 from backends.engine_order import Billed, EngineOrder, Say
 from backends.events import Closed, Noted, Rejected
 from backends.failures import Outcome
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec, Limits
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import as_cloud_errors

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from backends.base import AdoptedJob, Capabilities, JobSpec
+from backends.adopted import AdoptedJob
+from backends.capabilities import Capabilities
 from backends.events import Closed, Event, Rejected
 from backends.failures import Cause
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws.clients import is_emulated
 from backends.sagemaker.aws.errors import CallFailure
 from backends.sagemaker.aws.lookups import WARM_POOL

@@ -10,9 +10,13 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
 from backends.events import Accepted, Closed, Ended, Event, Progressed, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.simulated.checkpoints import SimulatedCheckpoints
 from backends.simulated.description import DESCRIPTION, SimulatedBlock
 from backends.simulated.job import SimulatedJob, course, ending, with_progress

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from backends.base import CheckpointStore
+from backends.checkpoint_store import CheckpointStore
 
 
 class SimulatedCheckpoints(CheckpointStore):

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backends.base import JobSpec
 from backends.events import Accepted, Closed, Ended, Event, Progressed, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.progress import ProgressLine
 
 

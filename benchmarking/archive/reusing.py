@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backends.base import AdoptedJob, AdoptedPool, Backend, BackendContext, JobSpec
+from backends.adopted import AdoptedJob, AdoptedPool
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.events import Accepted, Closed, Ended, Event, Noted, Reported
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from benchmarking.archive.measured import PastMeasurement, PastReport
 from benchmarking.controller.interfaces import JobFactory
 from benchmarking.controller.method import Method

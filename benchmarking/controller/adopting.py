@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import AdoptedJob, AdoptedPool, JobSpec
+from backends.adopted import AdoptedJob, AdoptedPool
+from backends.job_spec import JobSpec
 from benchmarking.controller.state import ExperimentState
 
 

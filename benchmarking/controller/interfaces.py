@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from benchmarking.controller.journal import Record
 from benchmarking.controller.state import ExperimentState
 from definitions.trial import TrialSpec

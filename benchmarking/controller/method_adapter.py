@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.method import Decision, Evaluation, Method, PastEvaluation, Suggestion
 from definitions.configuration import configuration_id

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
+from backends.job_spec import JobSpec
 from benchmarking.controller.budget import affordable, may_add, most_trials
 from benchmarking.controller.event_codec import suggestion_body
 from benchmarking.controller.interfaces import JobFactory, Wallet, checkpoint_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.engine_order import Billed, EngineOrder
 from definitions.backend_registry import backend_description
 

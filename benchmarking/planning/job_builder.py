@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec, Limits
 from backends.deployment import Deployment
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec, Limits
 from benchmarking.controller.budget import cost_usd, longest_run_s
 from benchmarking.controller.interfaces import checkpoint_key
 from benchmarking.planning.checkpoints import checkpoint_requirements, saves_checkpoints

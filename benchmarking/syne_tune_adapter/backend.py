@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from backends.base import Backend, BackendContext
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.failures import Cause
 from backends.registry import backend_class, make_backend
 from benchmarking.syne_tune_adapter.backend_session import MakeBackend

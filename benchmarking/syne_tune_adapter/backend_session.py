@@ -9,8 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from backends.base import AdoptedJob, Backend, BackendContext, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
 from backends.failures import Cause
+from backends.job_spec import JobSpec
 from backends.naming import job_prefix
 from benchmarking.planning.feasibility import refusal
 from benchmarking.planning.inputs import Inputs, upload_target

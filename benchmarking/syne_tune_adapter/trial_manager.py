@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import AdoptedJob
+from backends.adopted import AdoptedJob
 from backends.events import Closed, Ended, Event, Rejected
 from backends.failures import Cause
 from benchmarking.controller.interfaces import checkpoint_key

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from backends.base import AdoptedJob, Backend, JobSpec, Limits
+from backends.adopted import AdoptedJob
+from backends.base import Backend
 from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Retained, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec, Limits
 
 _ROUNDS = 20_000
 

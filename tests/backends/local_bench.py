@@ -7,9 +7,9 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec, Limits
 from backends.common import process_tree
 from backends.events import Closed, Event, Reported
+from backends.job_spec import JobSpec, Limits
 from backends.local.backend import LocalBackend
 from tests.backends.contract import all_closed, check_order, closed, collect, has, of_job
 

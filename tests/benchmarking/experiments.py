@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec, Limits
 from backends.events import Rejected
 from backends.failures import Cause
+from backends.job_spec import JobSpec, Limits
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.controller.budget import cost_usd

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Event
+from backends.job_spec import JobSpec
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.method import Evaluation, Suggestion
 from definitions.made_at_once import made_at_once

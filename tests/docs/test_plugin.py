@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
+from backends.job_spec import JobSpec
 from tests.backends.contract import BackendContract
 
 ROOT = Path(__file__).parent.parent.parent

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from backends.checks import Check, CheckStatus
 from backends.registry import backend_class
 from benchmarking.methods.registry import experiment_spec

@@ -9,7 +9,7 @@ from typing import Any
 
 import _common
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.table import Run
 from benchmarking.archive.identity import ExperimentSpec

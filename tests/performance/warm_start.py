@@ -27,8 +27,8 @@ def side(folder: Path, preload: tuple[str, ...], modules: str) -> tuple[Callable
     """
     import time
 
-    from backends.base import JobSpec
     from backends.events import Closed, Reported
+    from backends.job_spec import JobSpec
     from backends.local.backend import LocalBackend
 
     folder.mkdir()

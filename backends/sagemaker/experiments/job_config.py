@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import TRANSIENT, CallFailure, FailureKind

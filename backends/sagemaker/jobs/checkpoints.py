@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from backends.base import CheckpointStore
+from backends.checkpoint_store import CheckpointStore
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.errors import CloudError, FailureKind
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from backends.base import JobSpec
 from backends.failures import Cause
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.logs.parser import JobLog
 

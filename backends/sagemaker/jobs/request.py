@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.sagemaker.code.upload import fits
 from backends.sagemaker.jobs.channels import MOUNT, channel_environment, input_data
 from backends.sagemaker.jobs.options import Options

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.sagemaker.code.source_files import check_source
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import training_job

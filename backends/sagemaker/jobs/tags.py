@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.naming import TAG_KEY
 from backends.sagemaker.block import LONGEST_KEY, LONGEST_VALUE, MOST_TAGS, allowed
 from backends.sagemaker.jobs.options import Options

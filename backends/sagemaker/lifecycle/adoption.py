@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from backends.base import AdoptedJob
+from backends.adopted import AdoptedJob
 from backends.failures import Cause, Outcome
 from backends.sagemaker.jobs import outcome
 from backends.sagemaker.jobs.job import CloudJob, JobPhase, seconds

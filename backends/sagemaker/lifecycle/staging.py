@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec
 from backends.common.file_lock import locked_within
+from backends.job_spec import JobSpec
 from backends.sagemaker.aws import s3
 from backends.sagemaker.aws.buckets import ensure_bucket
 from backends.sagemaker.aws.clients import Clients

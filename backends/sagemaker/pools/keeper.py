@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.sagemaker.aws.call_queue import Call
 from backends.sagemaker.jobs.job import JobPhase
 from backends.sagemaker.jobs.job_table import JobTable

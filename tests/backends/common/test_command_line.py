@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from backends.base import JobSpec
 from backends.common.command_line import StartCommand, command_of, data_places, filled, found_program, program_of, shebang, staged
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec
 
 
 def channel(name):

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from backends.base import JobSpec
 from backends.common.hints import calling_hint, interpreter_remark, says_called_wrongly, unknown_text, without_hint
+from backends.job_spec import JobSpec
 
 
 def test_a_file_of_the_source_and_a_relative_import_are_told_by_what_mends_them(tmp_path):

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from backends.base import AdoptedJob, BackendContext, JobSpec, Limits
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
 from backends.deployment import Deployment, ModelPackage, Tensor
 from backends.emulator import Emulator, Settings
 from backends.endpoint.backend import EndpointBackend
 from backends.events import Accepted, Event, Noted, Reported, Started
+from backends.job_spec import JobSpec, Limits
 from backends.registry import make_backend
 from definitions.schema import BenchmarkDefinition
 from tests.backends.contract import of_job

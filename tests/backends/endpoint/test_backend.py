@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from backends.base import AdoptedJob
+from backends.adopted import AdoptedJob
 from backends.emulator import Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA
 from backends.events import Accepted, Noted, Rejected, Reported, Restarted, Started

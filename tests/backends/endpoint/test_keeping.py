@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.emulator import Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA
 from backends.events import Accepted, Rejected, Reported, Restarted, Retained

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from backends.base import JobSpec
 from backends.deployment import Deployment, ModelPackage
 from backends.endpoint.course import new_job
 from backends.endpoint.deployed_job import closed_event
 from backends.endpoint.memo import held, measured, remember, served
 from backends.events import Closed
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 
 
 def job(name="x2"):

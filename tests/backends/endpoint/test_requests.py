@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import JobSpec
 from backends.deployment import Deployment, ModelPackage
 from backends.endpoint.requests import check_server, config_request, endpoint_request, model_request
+from backends.job_spec import JobSpec
 from backends.sagemaker.jobs.options import Options
 from definitions.errors import UserError
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, BackendContext, JobSpec
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.job_spec import JobSpec
 from backends.local.backend import LocalBackend
 from definitions.resolve import resolve
 from definitions.yaml_source import parse_yaml

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Closed, Reported
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.local.backend import LocalBackend
 
 pytestmark = pytest.mark.slow

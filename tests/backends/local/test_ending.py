@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import AdoptedJob, Limits
+from backends.adopted import AdoptedJob
 from backends.events import Ended, Reported
 from backends.failures import Cause, Outcome
+from backends.job_spec import Limits
 from tests.backends.contract import all_closed, check_order, closed, collect, of_job
 from tests.backends.local_bench import LocalBench, alive, zombies
 
@@ -211,7 +212,7 @@ def test_arguments_arrive_unsplit(bench: LocalBench) -> None:
 CONTROLLER = """
 import sys
 from pathlib import Path
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.events import Reported
 from backends.local.backend import LocalBackend
 folder = Path(sys.argv[1])

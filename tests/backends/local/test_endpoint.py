@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import AdoptedJob
+from backends.adopted import AdoptedJob
 from backends.common import process_tree
 from backends.deployment import Deployment, ModelPackage, Tensor
 from backends.events import Closed, Rejected, Reported

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BackendContext, JobSpec
+from backends.backend_context import BackendContext
 from backends.common.activation import Activation
 from backends.common.child_process import end_descriptor
 from backends.common.clock import SteadyClock
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec
 from backends.local.backend import LocalBackend
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.environment import REPORTER_FOLDER, Allocation, job_environment, pasteable

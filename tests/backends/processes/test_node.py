@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import JobSpec
 from backends.common import process_tree
 from backends.events import Accepted, Closed, Ended, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec
 from backends.processes.node_messages import (
     FinishJobs,
     FrameBuffer,

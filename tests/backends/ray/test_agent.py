@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Closed, Reported
+from backends.job_spec import JobSpec
 from backends.processes.node_messages import FinishJobs, NodeSettings, StartJob, batch_of, framed
 from backends.ray.agent import NodeAgent
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
+from backends.job_spec import JobSpec
 from backends.ray.backend import RayBackend
 from tests.backends.contract import BackendContract
 from tests.backends.local.test_backend import SCRIPTS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Closed, Ended, Reported, Started
 from backends.failures import Outcome
+from backends.job_spec import JobSpec
 from backends.ray.job import RayJob
 from backends.ray.node_time import NodeTime
 from backends.ray.slots import key_of

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import JobSpec
 from backends.common import process_tree
 from backends.events import Closed, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.ray.backend import RayBackend
 from tests.backends.contract import all_closed, check_order, closed, collect, has, of_job
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.ray.ranks import part_spec, rank_variables
 
 

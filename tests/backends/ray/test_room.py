@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BackendContext, JobSpec
+from backends.backend_context import BackendContext
 from backends.checks import CheckRequest, CheckStatus
 from backends.events import Closed, Noted
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.ray import agent
 from backends.ray.backend import RayBackend
 from definitions.errors import UserError

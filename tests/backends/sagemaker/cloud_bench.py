@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backends.base import JobSpec, Limits
 from backends.emulator import Emulator, Settings
+from backends.job_spec import JobSpec, Limits
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.backend import PollIntervals, SageMakerBackend
 from backends.sagemaker.jobs.resolve_options import options_of

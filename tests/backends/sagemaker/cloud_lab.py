@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.credentials import Credentials
 from backends.emulator.core.settings import SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
+from backends.job_spec import JobSpec
 from tests.backends.contract import BackendContract
 from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.emulator.container.trtexec import MARK
 from backends.engine_order import EngineOrder
 from backends.sagemaker.backend import SageMakerBackend

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.emulator import Settings
 from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA, Delays
 from backends.events import Noted, Rejected, Reported, Retained

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Backend, JobSpec
+from backends.base import Backend
 from backends.emulator import Settings
 from backends.emulator.core.settings import TRAINING_QUOTA, WARM_POOL_QUOTA
+from backends.job_spec import JobSpec
 from tests.backends.contract import BackendContract
 from tests.backends.sagemaker.cloud_bench import SPEED, CloudBench
 

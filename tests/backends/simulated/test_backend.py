@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from backends.base import Backend, JobSpec, Limits
+from backends.base import Backend
 from backends.events import Accepted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec, Limits
 from backends.simulated.backend import SimulatedBackend
 from backends.simulated.job import ending
 from backends.simulated.table import CsvTable, Run

@@ -7,7 +7,7 @@ from collections import Counter, deque
 
 import pytest
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.lookahead import LOOK_AHEAD, next_entries, take_out, wanted_ahead
 from benchmarking.controller.repeat_order import ordered

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Accepted, Closed, Ended, Rejected, Reported, Restarted, Scope, Started
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from benchmarking.controller.adopting import adopted_jobs
 from benchmarking.controller.aggregation import Tell
 from benchmarking.controller.event_codec import event_record

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from backends.events import Closed, Retained
 from backends.simulated.backend import SimulatedBackend
 from definitions.schema import Budget

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.events import Closed, Ended, Retained
 from backends.failures import Outcome
 from benchmarking.controller.adopting import adopted_pools

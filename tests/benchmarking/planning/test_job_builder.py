@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import Limits
 from backends.job_input import JobInput
+from backends.job_spec import Limits
 from backends.local.description import LocalBlock
 from backends.naming import job_prefix
 from backends.sagemaker.block import SageMakerBlock

@@ -12,12 +12,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import backends
-from backends.base import AdoptedJob, Backend, BackendContext, Capabilities, CheckpointStore, JobSpec
+from backends.adopted import AdoptedJob
+from backends.backend_context import BackendContext
+from backends.base import Backend
+from backends.capabilities import Capabilities
+from backends.checkpoint_store import CheckpointStore
 from backends.common.clock import SteadyClock
 from backends.common.job_output import Output
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Accepted, Closed, Ended, Event, Progressed, Rejected, Reported, Started
 from backends.failures import Cause, Outcome, classify_exit
+from backends.job_spec import JobSpec
 from backends.reports import Report
 from definitions.errors import UserError
 from outrider_other.description import DESCRIPTION, OtherBlock, cores_of

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.common.child_process import allowed_cores
 from backends.events import Accepted, Reported, Started
 from backends.failures import Cause, Outcome

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from backends.base import JobSpec
+from backends.job_spec import JobSpec
 from backends.sagemaker.jobs.job import ClockSkew, CloudJob, ever_trained, lives, seconds
 from backends.sagemaker.logs.parser import JobLog
 

@@ -5,10 +5,10 @@ import pytest
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
-from backends.base import JobSpec, Limits
 from backends.emulator.training.limits import check_create
 from backends.emulator.training.validation import RequestValidator
 from backends.job_input import JobInput
+from backends.job_spec import JobSpec, Limits
 from backends.sagemaker.block import allowed
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.request import (

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.base import BackendContext
+from backends.backend_context import BackendContext
 from backends.sagemaker.aws.errors import CallFailure, CloudError, FailureKind
 from backends.sagemaker.backend import SageMakerBackend
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.base import JobSpec
 from backends.events import Closed
+from backends.job_spec import JobSpec
 from backends.sagemaker.jobs.job import CloudJob, JobPhase
 from backends.sagemaker.jobs.job_table import JobTable
 from backends.sagemaker.lifecycle.marked_end import MarkedEnd

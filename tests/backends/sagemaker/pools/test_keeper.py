@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from backends.base import AdoptedPool
+from backends.adopted import AdoptedPool
 from backends.events import Retained
 from backends.sagemaker.jobs.job import JobPhase
 from backends.sagemaker.pools.keeper import PoolKeeper

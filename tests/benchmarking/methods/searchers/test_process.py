@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from backends.base import Capabilities
+from backends.capabilities import Capabilities
 from backends.simulated.backend import SimulatedBackend
 from benchmarking.controller.method_adapter import MethodError
 from benchmarking.methods import proposals
