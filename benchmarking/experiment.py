@@ -206,7 +206,7 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
         n_workers = worker_count(definition, spec.backend, backend.capacity)
         tuner = make_tuner(spec, backend, journal, jobs, n_workers, refuse, surroundings)
         if engine is not None:
-            engine.record, engine.funds = tuner.record, lambda: (tuner.spent_usd, tuner.state.reserved_usd)
+            engine.record, engine.funds = tuner.record, lambda: (tuner.spent_usd, tuner.state.money.reserved_usd)
         surroundings.decided(keep_source(spec, code_version(spec)))
         surroundings.started(tuner, n_workers)
         with listening(spec.folder, tuner.request_stop):
@@ -253,7 +253,7 @@ def _engines(
         state = ExperimentState(state_setup(spec))
         for one in journal.records():
             state.apply(one)
-        return surroundings.wallet.spent_usd + state.spent_usd, state.reserved_usd
+        return surroundings.wallet.spent_usd + state.money.spent_usd, state.money.reserved_usd
 
     return EngineMoney(build, spec.definition.budget, price, record, funds)
 

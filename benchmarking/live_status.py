@@ -32,7 +32,7 @@ def live_status(utc: Callable[[], float]) -> Callable[[ExperimentSpec, Experimen
             "running": {str(trial): text for trial, text in status["running"].items()},
             "in_flight": len(state.jobs),
             "next": {"queued": len(state.queue), "waiting": len(waiting), "at": waiting[0][0] if waiting else None},
-            "reserved_usd": state.reserved_usd,
+            "reserved_usd": state.money.reserved_usd,
             "ended": None if state.ended is None else str(state.ended["reason"]),
         }
 

@@ -253,7 +253,7 @@ def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: 
         primary,
         best_value(state, primary, definition.objectives[primary]),
         folded.elapsed_s,
-        state.spent_usd,
+        state.money.spent_usd,
         folded.dollars,
         folded.forecast,
         folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),

@@ -80,7 +80,7 @@ def _spent(result: ExperimentResult) -> list[str]:
         return []
     unknown = any(trial.cost_usd is None for trial in result.state.trials.values())
     label = f" ({result.price_label})" if result.price_label else ""
-    known = f"Spent{label}: {dollars(result.state.spent_usd)}."
+    known = f"Spent{label}: {dollars(result.state.money.spent_usd)}."
     return ["", f"{known} Beside it, trials whose price is not known." if unknown else known]
 
 
@@ -133,7 +133,7 @@ def _document(one: ExperimentOutcome) -> dict[str, object]:
         **found,
         "verdict": result.summary.verdict,
         "best": result.summary.best,
-        "spent_usd": result.state.spent_usd,
+        "spent_usd": result.state.money.spent_usd,
         "price_label": result.price_label,
         **({} if result.warm is None else {"warm_pool": result.warm}),
         "trials": result.trials,

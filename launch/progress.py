@@ -203,7 +203,7 @@ class Progress:
             f"{state.finished}{total} trials done",
             f"{state.busy}/{self._n_workers} workers",
             f"best {primary} = {shown(best[0])} (trial {best[1]})" if best is not None else f"no {primary} yet",
-            f"spent {dollars(state.spent_usd)}",
+            f"spent {dollars(state.money.spent_usd)}",
         ]
         if state.counted_failures:
             parts.insert(1, f"{state.counted_failures} failed")

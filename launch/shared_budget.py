@@ -35,7 +35,7 @@ class SharedBudget:
     def take_in(self, outcome: ExperimentOutcome) -> None:
         """Note what an experiment has spent by now."""
         if outcome.result is not None:
-            self._spent[outcome.spec.folder] = outcome.result.state.spent_usd
+            self._spent[outcome.spec.folder] = outcome.result.state.money.spent_usd
 
 
 def shared_budget_of(study: StudyRecord, tag_folder: Path) -> SharedBudget:

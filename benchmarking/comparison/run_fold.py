@@ -93,7 +93,7 @@ class RunFold:
         if levels:
             ends[Axis.LEVEL] = max(levels)
         if not self._is_unpriced:
-            ends[Axis.COST] = state.spent_usd
+            ends[Axis.COST] = state.money.spent_usd
         ended = ("", "") if state.ended is None else (str(state.ended["message"]), str(state.ended["reason"]))
         return FoldedRun(tuple(self._found), tuple(self._completed()), ends, *ended, state.codes)
 
@@ -119,7 +119,7 @@ class RunFold:
         self, record: Record, trials: Sequence[TrialState], values: Mapping[str, float], level: float | None, *, full: bool
     ) -> None:
         state, spec = self._state, trials[0].spec
-        cost = None if self._is_unpriced else state.spent_usd
+        cost = None if self._is_unpriced else state.money.spent_usd
         found = Measurement(trials[0].evaluation, spec.configuration, values, self._now(record), float(state.finished), cost, full, level)
         self._found.append(found)
 

@@ -12,7 +12,7 @@ from benchmarking.controller.state import ExperimentState
 
 def adopted_pools(state: ExperimentState) -> list[AdoptedPool]:
     """Return the warm instances that wait."""
-    return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since, pool.kept) for job, pool in state.pools.items()]
+    return [AdoptedPool(job, pool.instance_type, pool.instance_count, pool.since, pool.kept) for job, pool in state.money.pools.items()]
 
 
 def adopted_jobs(

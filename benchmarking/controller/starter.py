@@ -83,7 +83,7 @@ class Starter:
         return self._ask()
 
     def _is_closed_to(self, instance_type: str) -> bool:
-        return self._state.closed_until_at(instance_type) > self._backend.now() + TICK_S
+        return self._state.doors.closed_until(instance_type) > self._backend.now() + TICK_S
 
     def _start_next(self) -> bool:
         """Start the trial whose turn it is, or one soon after it for which instances wait warm; return whether a step was taken."""
@@ -132,8 +132,8 @@ class Starter:
         worst_usd = self._jobs.worst_usd(planned.spec)
         if not affordable(
             self._budget,
-            spent_usd=self._wallet.spent_usd + self._state.spent_usd,
-            reserved_usd=self._state.reserved_usd,
+            spent_usd=self._wallet.spent_usd + self._state.money.spent_usd,
+            reserved_usd=self._state.money.reserved_usd,
             worst_usd=worst_usd,
         ):
             return False

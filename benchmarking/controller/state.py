@@ -7,22 +7,24 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Restarted, Retained, Scope, Started
+from backends.events import Closed, Ended, Event, Noted, Progressed, Rejected, Restarted, Retained, Started
 from backends.failures import LOG_INCOMPLETE, Cause
 from benchmarking.controller.aggregation import ResultAggregator, Tell
+from benchmarking.controller.closed_doors import ClosedDoors
 from benchmarking.controller.event_codec import record_event, recorded_suggestion
 from benchmarking.controller.finished_loops import FinishedLoop, finished_loop
 from benchmarking.controller.journal import Record
 from benchmarking.controller.known_progress import known_progress
 from benchmarking.controller.lookahead import take_out
 from benchmarking.controller.method import Decision
+from benchmarking.controller.money import Money
 from benchmarking.controller.prefixes import end_of_prefix, is_prefix, progress_tell, ran_to_its_end, with_measurements
 from benchmarking.controller.progress_curve import with_progress
 from benchmarking.controller.repeat_order import ordered
 from benchmarking.controller.retry_policy import Failure, TrialStatus, as_number
 from benchmarking.controller.rows import EvaluationState, JobState, StateSetup, TrialState
 from benchmarking.controller.waits import Waits
-from benchmarking.controller.warm_usage import KeptPool, WarmStarts
+from benchmarking.controller.warm_usage import WarmStarts
 from definitions.schema import DERIVED_OBJECTIVES
 
 
@@ -47,20 +49,15 @@ class ExperimentState:
         self.due_settlements: deque[tuple[JobState, Closed | Rejected]] = deque()
         self.waiting: list[tuple[float, int]] = []
         self.interrupted: deque[int] = deque()
-        self.blocked_until: dict[str, float] = {}
+        self.doors = ClosedDoors()
         self.busy = 0
         self.failures: list[Failure] = []
         self.counted_failures = 0
         self.finished = 0
         self.succeeded = 0
         self.killed = 0
-        self.spent_usd = 0.0
-        self.reserved_usd = 0.0
-        self.pools: dict[str, KeptPool] = {}
-        self.engines: dict[str, float] = {}
+        self.money = Money()
         self.warm = WarmStarts()
-        self.retained_usd: float | None = 0.0
-        self.retained_s = 0.0
         self.reports = 0
         self.loops: list[FinishedLoop] = []
         self.incomplete: dict[str, int] = {}  # trials that were completed without the end of their log, by job
@@ -168,7 +165,7 @@ class ExperimentState:
         trial.code = self.code
         self.jobs[body["job"]] = JobState(body["job"], trial_id, body["attempt"], at, body["restore_from"], body["worst_usd"])
         self.prefixes |= {body["job"]} if is_prefix(trial) else set()
-        self.reserved_usd += body["worst_usd"] or 0.0
+        self.money.reserve(body["worst_usd"])
         self.busy += 1
         self.waits.submitted(body["job"], at)
 
@@ -244,38 +241,27 @@ class ExperimentState:
         self.waits.over(job.name, event.at)
         if self.due_stops:
             self.due_stops = deque(due for due in self.due_stops if due[0] != job.name)
-        self.reserved_usd = self.reserved_usd - (job.worst_usd or 0.0) if self.jobs or self.pools else 0.0
+        self.money.release(job.worst_usd, is_last=not self.jobs)
         if not job.ended:
             self.busy -= 1
         self.due_settlements.append((job, event))
         if isinstance(event, Closed) and "warm" in event.usage:
             self.warm.closed(job.name, job.submitted_at, event.usage)
-        if isinstance(event, Rejected) and event.retry_at is not None and event.scope is not Scope.JOB:
-            instance = self.trials[job.trial].configuration.get("instance_type", "")
-            key = "" if event.scope is Scope.BACKEND else str(instance)
-            self.blocked_until[key] = max(event.retry_at, self.blocked_until.get(key, 0.0))
+        if isinstance(event, Rejected):
+            self.doors.refused(event, str(trial.configuration.get("instance_type", "")))
 
     @property
     def has_measured(self) -> bool:
         """Whether any trial was completed, or reported a value of an objective and did not fail."""
         return bool(self.succeeded) or any(trial.best for trial in self.trials.values() if not trial.status.is_failure)
 
-    def blocked_until_at(self) -> float:
-        """Return until when the back-end takes no jobs of some kind; 0 where it takes all."""
-        return max(self.blocked_until.values(), default=0.0)
-
-    def closed_until_at(self, instance_type: str) -> float:
-        """Return until when it takes none at all, or none of an instance type (empty: none at all); 0 where it does."""
-        until = self.blocked_until
-        return max(until.get("", 0.0), until.get(instance_type, 0.0)) if until else 0.0
-
     def _unblock(self, instance_type: str) -> None:
         """Let what waits for a quota of the instance type try again, as one of its jobs has made room."""
-        if instance_type not in self.blocked_until:
+        if instance_type not in self.doors.until:
             return
         freed = {trial for _, trial in self.waiting if self._waits_for_quota(trial, instance_type)}
         if freed:
-            del self.blocked_until[instance_type]
+            self.doors.open(instance_type)
             self.waiting = [(self.last_at if trial in freed else due_at, trial) for due_at, trial in self.waiting]
             heapq.heapify(self.waiting)
 
@@ -287,26 +273,13 @@ class ExperimentState:
         """Count warm instances that wait as money in flight, and as spent once they are gone; once for each job."""
         job = self.jobs.get(event.job)
         if event.billable_s is None:
-            if event.job in self.pools or (job is not None and job.pool_booked):
-                return
-            self.pools[event.job] = KeptPool(event.instance_type, event.instance_count, event.at, worst_usd, event.kept)
-            self.warm.kept_at(event.at)
-            self.reserved_usd += worst_usd or 0.0
-            if job is not None and job.worst_usd is not None:
-                # Its own worst case held what its instances may cost after it.
-                moved_usd = min(job.worst_usd, worst_usd or 0.0)
-                job.worst_usd -= moved_usd
-                self.reserved_usd -= moved_usd
-        elif event.job in self.pools:
-            worst_usd = self.pools.pop(event.job).worst_usd
-            self.reserved_usd = self.reserved_usd - (worst_usd or 0.0) if self.jobs or self.pools else 0.0
+            if self.money.keep(event, job, worst_usd):
+                self.warm.kept_at(event.at)
+        elif self.money.let_go(event, cost_usd, is_last=not self.jobs):
             if job is not None:
                 job.pool_booked = True
             if event.reused_by:
                 self.warm.reused_by(event.reused_by)
-            self.retained_s += event.billable_s
-            self.retained_usd = None if self.retained_usd is None or cost_usd is None else self.retained_usd + cost_usd
-            self.spent_usd += cost_usd or 0.0
 
     def _tell(self, at: float, body: Mapping[str, Any]) -> None:
         tell = self.due_tells.popleft()
@@ -329,16 +302,12 @@ class ExperimentState:
         job.stop_requested_at, job.stop_reason, job.stop_message = at, Cause(body["reason"]), body.get("message", "")
 
     def _bound(self, at: float, body: Mapping[str, Any]) -> None:
-        """Reserve for a running job what it will cost at most by its own forecast."""
         job = self.jobs.get(body["job"])
         if job is not None:
-            self.reserved_usd += body["worst_usd"] - (job.worst_usd or 0.0)
-            job.worst_usd = body["worst_usd"]
+            self.money.bound(job, body["worst_usd"])
 
     def _engine(self, at: float, body: Mapping[str, Any]) -> None:
-        """Count what makes an engine for trials: its worst case from its order on, then its bill."""
-        self.spent_usd += (body["usd"] or 0.0) - self.engines.get(body["job"], 0.0)
-        self.engines[body["job"]] = body["usd"] or 0.0
+        self.money.engine(body["job"], body["usd"])
 
     def _settle(self, at: float, body: Mapping[str, Any]) -> None:
         job, event = self.due_settlements.popleft()
@@ -374,7 +343,7 @@ class ExperimentState:
         if trial.reused is not None:
             trial.duration_s = as_number(trial.reused.get("duration_s")) or 0.0
         trial.cost_usd = None if trial.cost_usd is None or cost_usd is None else trial.cost_usd + cost_usd
-        self.spent_usd += cost_usd or 0.0
+        self.money.pay(cost_usd)
 
     def _final(self, trial: TrialState, *, counts: bool) -> None:
         self.finished += 1

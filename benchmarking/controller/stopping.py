@@ -69,9 +69,9 @@ def nothing_left(state: ExperimentState, budget: Budget, now: float, *, is_compu
         now: in seconds of the back-end's clock, from before it was tried to start something: what was due by then could.
         is_computing: whether the method's worker is about to suggest something.
     """
-    if state.waiting or state.blocked_until_at() > now:
+    if state.waiting or state.doors.last_at() > now:
         # What waits may be due while its kind of jobs is refused until later, by another that was refused since.
-        tried = state.waiting and state.waiting[0][0] <= now and state.blocked_until_at() <= now
+        tried = state.waiting and state.waiting[0][0] <= now and state.doors.last_at() <= now
         return (Reason.COST, "") if tried else None
     if state.interrupted:
         return Reason.COST, ""

@@ -147,7 +147,7 @@ class Tuner:
                 return self._detached()
             stopping = self._stopping()
             # From before the step: what comes due after it looked is neither too dear nor forgotten.
-            looked_at = self._backend.now() if self.state.waiting or self.state.blocked_until or not self.state.jobs else None
+            looked_at = self._backend.now() if self.state.waiting or self.state.doors or not self.state.jobs else None
             if self._step(stopping):
                 continue
             if self.state.jobs:
@@ -168,14 +168,14 @@ class Tuner:
     @property
     def spent_usd(self) -> float:
         """Money that the invocation has spent on closed jobs."""
-        return self._wallet.spent_usd + self.state.spent_usd
+        return self._wallet.spent_usd + self.state.money.spent_usd
 
     def _is_releasing(self) -> bool:
         """Return whether instances that were kept warm are still to be accounted for; asks for their release the first time."""
-        if self._release_until is None and self.state.pools:
+        if self._release_until is None and self.state.money.pools:
             self._release_until = self._backend.now() + _RELEASE_S
             self._backend.release()
-        return bool(self.state.pools) and self._backend.now() < (self._release_until or 0.0)
+        return bool(self.state.money.pools) and self._backend.now() < (self._release_until or 0.0)
 
     def _replay(self) -> None:
         received = replay(self._journal, self._adapter, self.state)

@@ -49,11 +49,11 @@ def timeout_s(
         looked_at: when it was last tried to start something: what has come due since ends the wait at once. None for now.
     """
     over = first_over(state.trials, state.jobs, state.prefixes) if state.prefixes else None
-    if limit_at is None and release_until is None and over is None and not (state.waiting or state.blocked_until or is_computing):
+    if limit_at is None and release_until is None and over is None and not (state.waiting or state.doors or is_computing):
         return None  # for most events: the rest costs as much as all else that is done for a report
     at = now()
     seen = (at if looked_at is None else min(looked_at, at)) + TICK_S
-    due = [until for until in state.blocked_until.values() if until > seen]
+    due = [until for until in state.doors.until.values() if until > seen]
     if not stopping:
         due += [retry_at for retry_at, _ in state.waiting[:1] if retry_at > seen]
         due += [] if limit_at is None else [limit_at]

@@ -57,7 +57,7 @@ def result_document(one: ExportedExperiment) -> dict[str, Any]:
         "started_at": utc(None if state.first_start is None else state.first_start[1]),
         "ended_at": utc(state.last_at if state.sequence else None),
         "elapsed_s": clock.at(state.last_at, state.sequence, state),
-        "spent_usd": state.spent_usd,
+        "spent_usd": state.money.spent_usd,
         "unpriced_trials": sum(trial.cost_usd is None for trial in state.trials.values()),
         "dollars": one.dollars,
         "forecasts": [dict(row) for row in one.forecasts if row.get("metric") in ("total_s", "cost_usd")],

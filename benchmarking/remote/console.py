@@ -71,7 +71,7 @@ def console_values(experiments: Sequence[tuple[ExperimentSpec, ExperimentState]]
     found: dict[str, float] = {
         "trials_done": float(sum(trial.status.is_final for trial in trials)),
         "trials_running": float(sum(job.started for _, state in experiments for job in state.jobs.values())),
-        "spent_usd": math.fsum(state.spent_usd for _, state in experiments),
+        "spent_usd": math.fsum(state.money.spent_usd for _, state in experiments),
     }
     places = {key: place for place, key in enumerate(order, 1)}
     for benchmark in dict.fromkeys(name for name, _, _ in order):

@@ -30,15 +30,15 @@ def warm_text(state: ExperimentState, price_label: str = "") -> str:
             f"Warm pools: of {figures.eligible} jobs that came after the first instances were kept, {figures.warm} "
             f"({figures.hit_rate * 100:.0f} %) started warm{_means(figures.warm_s, figures.cold_s)}{saved}."
         )
-    retained = dollars(state.retained_usd)
-    trials_usd = state.spent_usd - (state.retained_usd or 0.0)
+    retained = dollars(state.money.retained_usd)
+    trials_usd = state.money.spent_usd - (state.money.retained_usd or 0.0)
     label = f" ({price_label})" if price_label else ""
     lines.append(
-        f"Spent{label}: {dollars(trials_usd)} on trials and {retained} on {duration(state.retained_s)} of kept instances, "
-        f"{dollars(state.spent_usd)} together."
+        f"Spent{label}: {dollars(trials_usd)} on trials and {retained} on {duration(state.money.retained_s)} of kept instances, "
+        f"{dollars(state.money.spent_usd)} together."
     )
-    if state.pools:
-        worst = [pool.worst_usd for pool in state.pools.values()]
+    if state.money.pools:
+        worst = [pool.worst_usd for pool in state.money.pools.values()]
         most = dollars(None if None in worst else math.fsum(usd or 0.0 for usd in worst))
         lines.append(f"What {len(worst)} more kept sets of instances cost is not known yet: {most} at most; a resume looks.")
     if without:
@@ -63,9 +63,9 @@ def warm_document(state: ExperimentState) -> dict[str, Any]:
         "cold_start_s": figures.cold_s,
         "warm_start_s": figures.warm_s,
         "saved_s": figures.saved_s,
-        "retained_s": state.retained_s,
-        "retained_usd": state.retained_usd,
+        "retained_s": state.money.retained_s,
+        "retained_usd": state.money.retained_usd,
         "pools_kept": figures.kept,
-        "pools_open": len(state.pools),
+        "pools_open": len(state.money.pools),
         "quotas_at_zero": list(figures.quotas_at_zero),
     }

@@ -48,4 +48,4 @@ def spent_usd(folder: Path) -> float:
     stored = load(folder)
     with stored.journal() as journal:
         state = stored.state(journal)
-    return state.spent_usd + state.reserved_usd
+    return state.money.spent_usd + state.money.reserved_usd

@@ -135,7 +135,7 @@ class Translation:
             if value is not None:
                 facts.points.append(Point(name, value, len(facts.jobs), record.at, record.sequence))
         finished = self._state.finished
-        self._points.append(Point("spent_usd", self._state.spent_usd, finished, record.at, record.sequence))
+        self._points.append(Point("spent_usd", self._state.money.spent_usd, finished, record.at, record.sequence))
         if trial.status is TrialStatus.COMPLETED and trial.level is None:
             for name, mode in self._spec.definition.objectives.items():
                 value, best = trial.value_of(name), self._best.get(name)

@@ -98,7 +98,7 @@ def sentence(said: Recommended, result: ExperimentResult) -> str:
     from benchmarking.forecasting.recommendation import CONFIDENCE
     from benchmarking.forecasting.render import readable
 
-    spent = "" if result.described.nominal else f"{readable('cost_usd', result.state.spent_usd)} in "
+    spent = "" if result.described.nominal else f"{readable('cost_usd', result.state.money.spent_usd)} in "
     runs = len(result.state.trials)
     took = f"Spent {spent}{readable('total_s', _seconds(result))} on {runs} run{'s' * (runs != 1)}"
     why = f": {result.ending.message}" if said.sure < CONFIDENCE else ""
@@ -156,7 +156,7 @@ def _as_json(said: Recommended, result: ExperimentResult) -> str:
         "best": said.best or None,
         "ordered_by": said.metric,
         "sure": said.sure,
-        "spent_usd": result.state.spent_usd,
+        "spent_usd": result.state.money.spent_usd,
         "nominal_dollars": result.described.nominal,
         "took_s": _seconds(result),
         "runs": len(result.state.trials),

@@ -74,9 +74,9 @@ def run(folder: Path, backend: str, types: tuple[str, ...], method: str, trials:
         "hit_rate": figures.hit_rate,
         "cold_s": figures.cold_s,
         "warm_s": figures.warm_s,
-        "kept_s": state.retained_s,
-        "kept_usd": state.retained_usd,
-        "spent_usd": state.spent_usd,
+        "kept_s": state.money.retained_s,
+        "kept_usd": state.money.retained_usd,
+        "spent_usd": state.money.spent_usd,
         "configurations": configurations,
         "summary": result.summary.warm,
     }

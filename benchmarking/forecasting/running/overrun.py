@@ -183,7 +183,7 @@ class OverrunWatch:
             if abs(bound - job.worst_usd) > _CHANGED * job.worst_usd:
                 loop.book(job.name, bound)
         # Mostly there is enough for all at their most, and nothing has to be summed.
-        if not ends_by_itself or loop.spent_usd + state.reserved_usd <= max_cost:
+        if not ends_by_itself or loop.spent_usd + state.money.reserved_usd <= max_cost:
             return
         over = over_money(
             loop.spent_usd, [self._cost(one, state) for one in state.jobs.values() if one.stop_requested_at is None], max_cost

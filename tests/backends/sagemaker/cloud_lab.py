@@ -224,7 +224,7 @@ class CloudLab:
         run = Run(result, made[0], records, Counter(clients.counts))
         if check:
             assert self.running() == []
-            assert result.state.spent_usd == pytest.approx(self.bill_usd(), abs=1e-9)
+            assert result.state.money.spent_usd == pytest.approx(self.bill_usd(), abs=1e-9)
             assert sum(trial.cost_usd for trial in result.state.trials.values()) == pytest.approx(self.bill_usd(), abs=1e-9)
         return run
 

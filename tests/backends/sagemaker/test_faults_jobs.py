@@ -131,7 +131,7 @@ def test_a_creation_that_is_denied_ends_the_experiment_and_says_which_line_is_mi
         run = lab.run(definition, check=False)
         assert [str(trial.status) for trial in run.result.state.trials.values()].count("failed") == 0
         assert len(run.result.state.trials) == 8
-        assert run.result.state.spent_usd == pytest.approx(lab.bill_usd(), abs=1e-9)
+        assert run.result.state.money.spent_usd == pytest.approx(lab.bill_usd(), abs=1e-9)
 
 
 def test_stopped_or_deleted_by_somebody_else(tmp_path, monkeypatch):

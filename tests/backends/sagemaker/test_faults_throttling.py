@@ -35,7 +35,7 @@ def test_thirty_percent_of_all_calls_are_throttled(tmp_path, monkeypatch):
         assert run.statuses == ["completed"] * 5
         assert [trial.reports for trial in run.result.state.trials.values()] == [3] * 5
         assert lab.running() == []
-        assert run.result.state.spent_usd == pytest.approx(lab.bill_usd(), abs=1e-9)
+        assert run.result.state.money.spent_usd == pytest.approx(lab.bill_usd(), abs=1e-9)
         assert len(lab.jobs()) == 5
 
 

@@ -83,12 +83,12 @@ def check_books(experiment, state):
     jobs = experiment.described()
     pools = [job["WarmPoolStatus"] for job in jobs]
     assert {pool["Status"] for pool in pools} <= {"Reused", "Terminated"}
-    assert state.retained_s == sum(pool.get("ResourceRetainedBillableTimeInSeconds", 0) for pool in pools)
-    assert state.pools == {}
-    assert state.reserved_usd == pytest.approx(0.0, abs=1e-12)
+    assert state.money.retained_s == sum(pool.get("ResourceRetainedBillableTimeInSeconds", 0) for pool in pools)
+    assert state.money.pools == {}
+    assert state.money.reserved_usd == pytest.approx(0.0, abs=1e-12)
     assert sum(trial.billable_s for trial in state.trials.values()) == sum(job.get("BillableTimeInSeconds", 0) for job in jobs)
     trials_usd = sum(trial.cost_usd for trial in state.trials.values())
-    assert state.spent_usd == pytest.approx(trials_usd + state.retained_usd)
+    assert state.money.spent_usd == pytest.approx(trials_usd + state.money.retained_usd)
     assert state.warm.figures().warm == sum("ReusedByJob" in pool for pool in pools)
 
 
@@ -117,7 +117,7 @@ def test_without_quota_all_is_evaluated_and_the_summary_says_why_it_was_cold(mak
     one = experiment.run()
     assert [str(trial.status) for trial in one.state.trials.values()] == ["completed"] * 3
     assert warm_text(one.state) == "No warm pools: the quota 'ml.m5.large for training warm pool usage' is 0. Every job started cold."
-    assert (one.state.retained_s, one.state.pools) == (0.0, {})
+    assert (one.state.money.retained_s, one.state.money.pools) == (0.0, {})
 
 
 def test_a_controller_that_dies_again_and_again_books_kept_instances_once(make):

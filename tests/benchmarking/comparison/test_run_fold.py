@@ -28,7 +28,7 @@ def test_repeats_are_folded_into_one_result_and_money_and_trials_count_all(tmp_p
     assert full
     assert [one.wallclock for one in full] == sorted(one.wallclock for one in full)
     assert found.ends[Axis.TRIALS] == state.finished > len(full)
-    assert found.ends[Axis.COST] == pytest.approx(state.spent_usd)
+    assert found.ends[Axis.COST] == pytest.approx(state.money.spent_usd)
     assert (found.facts["machine"], found.facts["back-end"]) == ("m", "simulated")
 
 

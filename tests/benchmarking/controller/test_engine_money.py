@@ -39,7 +39,7 @@ class Made:
         state = ExperimentState(StateSetup({"max_rate_per_s": "max"}))
         for number, (kind, body) in enumerate(self.written, 1):
             state.apply(Record(number, float(number), kind, body))
-        return state.spent_usd
+        return state.money.spent_usd
 
 
 def test_its_bill_counts_and_not_its_worst_case():

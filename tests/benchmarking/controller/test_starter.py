@@ -86,9 +86,9 @@ def test_what_may_be_spent_counts_what_earlier_experiments_spent_and_what_is_res
 def test_what_the_back_end_does_not_take_now_waits():
     made, state, _, backend = starter()
     made.start_one()
-    state.blocked_until[""] = 10.0
+    state.doors.until[""] = 10.0
     assert not made.start_one()
-    state.blocked_until = {"ml.m5.large": 10.0}
+    state.doors.until = {"ml.m5.large": 10.0}
     assert made.start_one()
     assert [name for name, *_ in backend.jobs] == ["job-t0-a1"]
 

@@ -18,7 +18,7 @@ def test_a_trial_from_suggestion_to_its_end():
     script.suggest(0, x=4)
     assert list(script.state.queue) == [(0, 0)]
     script.start(0)
-    assert (script.state.busy, script.state.reserved_usd) == (1, 0.5)
+    assert (script.state.busy, script.state.money.reserved_usd) == (1, 0.5)
     script.event(Accepted("j0-1", 0.5))
     script.event(Started("j0-1", 1.0))
     script.report("j0-1", loss=0.5, note="text")
@@ -28,7 +28,7 @@ def test_a_trial_from_suggestion_to_its_end():
     assert (trial.status, trial.configuration, trial.starts, trial.reports) == (TrialStatus.COMPLETED, {"x": 4}, 1, 2)
     assert (trial.last, trial.best) == ({"loss": 0.75, "note": "text"}, {"loss": 0.5})
     assert (trial.started_at, trial.ended_at, trial.duration_s, trial.billable_s, trial.cost_usd) == (1.0, 3.0, 2.0, 2.5, 0.25)
-    assert (script.state.busy, script.state.reserved_usd, script.state.spent_usd) == (0, 0.0, 0.25)
+    assert (script.state.busy, script.state.money.reserved_usd, script.state.money.spent_usd) == (0, 0.0, 0.25)
     assert (script.state.finished, script.state.succeeded, script.state.jobs) == (1, 1, {})
     assert [(tell.call, tell.result) for tell in script.state.due_tells] == [("complete", {"loss": 0.75})]
 
@@ -82,7 +82,7 @@ def test_an_unknown_cost_stays_unknown_over_attempts_and_adds_nothing_to_the_bil
     script.close("j0-2", status="completed", cost_usd=0.25)
     assert script.state.trials[0].cost_usd is None
     assert script.state.trials[0].value_of("cost_usd") is None
-    assert script.state.spent_usd == 0.25
+    assert script.state.money.spent_usd == 0.25
 
 
 def test_failures_that_count_are_kept_with_their_message():
@@ -172,7 +172,7 @@ def test_rejections_block_what_they_name():
         script.start(trial)
     for trial, (scope, retry_at) in enumerate([(Scope.JOB, 5.0), (Scope.BACKEND, 50.0), (Scope.BACKEND, 20.0)]):
         script.event(Rejected(f"j{trial}-1", 1.0, Cause.THROTTLED, "slow down", scope, retry_at))
-    assert script.state.blocked_until == {"": 50.0}
+    assert script.state.doors.until == {"": 50.0}
     assert (script.state.busy, script.state.jobs) == (0, {})
 
 

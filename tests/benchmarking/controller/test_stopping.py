@@ -100,7 +100,7 @@ def test_a_retry_that_is_due_later_is_waited_for_and_one_that_is_due_and_did_not
 
 def test_a_retry_that_is_due_while_its_kind_of_jobs_is_refused_until_later_is_waited_for():
     script = waiting_until(100.0)
-    script.state.blocked_until["ml.m5.large"] = 130.0
+    script.state.doors.until["ml.m5.large"] = 130.0
     assert left(script) is None
     assert left(script, now=130.0) == (Reason.COST, "")
 
@@ -117,6 +117,6 @@ def test_an_interrupted_trial_that_did_not_start_again_is_too_dear():
 def test_a_service_that_takes_no_jobs_until_later_is_waited_for():
     script = Script()
     script.suggest(0)
-    script.state.blocked_until[""] = 130.0
+    script.state.doors.until[""] = 130.0
     assert left(script) is None
     assert left(script, now=130.0) == (Reason.COST, "")

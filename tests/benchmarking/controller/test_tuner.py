@@ -209,8 +209,8 @@ def test_money_counts_what_is_in_flight():
     ending = run.run()
     assert most == 3
     assert ending.reason is Reason.COST
-    assert run.state.spent_usd <= 1.0
-    assert run.state.spent_usd + 0.3 > 1.0
+    assert run.state.money.spent_usd <= 1.0
+    assert run.state.money.spent_usd + 0.3 > 1.0
 
 
 def test_unknown_price_is_unknown_not_zero():

@@ -58,16 +58,16 @@ def test_what_is_kept_is_released_once_and_its_cost_is_waited_for():
     backend = KeepsInstances()
     loop, _ = run(backend)
     assert len(backend.released) == 1
-    assert loop.state.pools == {}
-    assert loop.state.retained_s == 21.0
-    assert loop.state.retained_usd == pytest.approx(21 / 3600 * 3.6)
+    assert loop.state.money.pools == {}
+    assert loop.state.money.retained_s == 21.0
+    assert loop.state.money.retained_usd == pytest.approx(21 / 3600 * 3.6)
 
 
 def test_what_is_not_given_back_is_waited_for_a_minute():
     backend = KeepsInstances(gives_back=False)
     loop, _ = run(backend)
     assert len(backend.released) == 1
-    assert len(loop.state.pools) == 3
+    assert len(loop.state.money.pools) == 3
     assert backend.now() == pytest.approx(backend.released[0] + 300.0)
 
 

@@ -17,7 +17,7 @@ def found(
 ) -> float | None:
     state = ExperimentState(StateSetup(objectives={"loss": "min"}))
     state.waiting = [*waiting]
-    state.blocked_until = dict(blocked or {})
+    state.doors.until = dict(blocked or {})
     if runs:
         state.jobs["job"] = JobState("job", 0, 1, 0.0, None, None)
     defaults: dict[str, Any] = {"stopping": False, "limit_at": None, "is_computing": False, "release_until": None}

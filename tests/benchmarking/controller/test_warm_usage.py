@@ -58,19 +58,19 @@ class Fold:
 def test_money_in_flight_counts_the_kept_instances_once():
     fold = Fold()
     fold.start(0)
-    assert fold.state.reserved_usd == pytest.approx(160 * RATE)
+    assert fold.state.money.reserved_usd == pytest.approx(160 * RATE)
     fold.kept(0, 50.0)
     # Its worst case held them already.
-    assert fold.state.reserved_usd == pytest.approx(160 * RATE)
+    assert fold.state.money.reserved_usd == pytest.approx(160 * RATE)
     fold.close(0, 51.0)
-    assert fold.state.reserved_usd == pytest.approx(60 * RATE)
-    assert fold.state.spent_usd == pytest.approx(50 * RATE)
+    assert fold.state.money.reserved_usd == pytest.approx(60 * RATE)
+    assert fold.state.money.spent_usd == pytest.approx(50 * RATE)
     fold.start(1, 60.0)
-    assert fold.state.reserved_usd == pytest.approx(220 * RATE)
+    assert fold.state.money.reserved_usd == pytest.approx(220 * RATE)
     fold.gone(0, 61.0, 10.0, "j1")
-    assert fold.state.reserved_usd == pytest.approx(160 * RATE)
-    assert (fold.state.retained_s, fold.state.retained_usd) == (10.0, pytest.approx(10 * RATE))
-    assert fold.state.spent_usd == pytest.approx(60 * RATE)
+    assert fold.state.money.reserved_usd == pytest.approx(160 * RATE)
+    assert (fold.state.money.retained_s, fold.state.money.retained_usd) == (10.0, pytest.approx(10 * RATE))
+    assert fold.state.money.spent_usd == pytest.approx(60 * RATE)
 
 
 def test_instances_that_were_booked_before_their_job_was_closed_are_not_booked_again():
@@ -82,8 +82,8 @@ def test_instances_that_were_booked_before_their_job_was_closed_are_not_booked_a
     fold.kept(0, 55.0)
     fold.gone(0, 55.0, 1.0, "somebody-else")
     fold.close(0, 56.0)
-    assert (fold.state.retained_s, fold.state.pools) == (1.0, {})
-    assert fold.state.reserved_usd == pytest.approx(0.0)
+    assert (fold.state.money.retained_s, fold.state.money.pools) == (1.0, {})
+    assert fold.state.money.reserved_usd == pytest.approx(0.0)
 
 
 def test_what_is_open_can_be_taken_over():
@@ -96,7 +96,7 @@ def test_what_is_open_can_be_taken_over():
     assert adopted_pools(fold.state) == [AdoptedPool("j0", "ml.a", 1, 50.0)]
     fold.gone(0, 80.0, 12.0)
     fold.gone(0, 81.0, 12.0)
-    assert fold.state.retained_s == 12.0
+    assert fold.state.money.retained_s == 12.0
 
 
 def test_hits_count_among_jobs_that_came_after_the_first_instances_were_kept():

@@ -88,7 +88,7 @@ def test_values_are_those_of_the_best_trial_of_all_experiments(tmp_path):
     assert found["best_hp_lr"] == pytest.approx(best.configuration["lr"])
     assert "best_hp_kind" not in found
     assert (found["trials_done"], found["trials_running"]) == (8.0, 0.0)
-    assert found["spent_usd"] == pytest.approx(sum(state.spent_usd for state in states))
+    assert found["spent_usd"] == pytest.approx(sum(state.money.spent_usd for state in states))
 
 
 def test_a_larger_value_is_better_where_it_is_to_be_large(tmp_path):

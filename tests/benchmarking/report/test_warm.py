@@ -10,9 +10,8 @@ def state(spent_usd=5.0, retained_usd=0.5, retained_s=600.0, pools=(), **figures
     given = {"jobs": 10, "warm": 6, "eligible": 8, "cold_s": 120.0, "warm_s": 20.0, "kept": 7, "quotas_at_zero": ()} | figures
     found = WarmFigures(**given)
     open_pools = {str(number): KeptPool("t", 1, 0.0, worst_usd) for number, worst_usd in enumerate(pools)}
-    return SimpleNamespace(
-        warm=SimpleNamespace(figures=lambda: found), retained_usd=retained_usd, retained_s=retained_s, spent_usd=spent_usd, pools=open_pools
-    )
+    money = SimpleNamespace(retained_usd=retained_usd, retained_s=retained_s, spent_usd=spent_usd, pools=open_pools)
+    return SimpleNamespace(warm=SimpleNamespace(figures=lambda: found), money=money)
 
 
 def test_what_was_had_and_what_it_saved_and_cost():

@@ -69,5 +69,5 @@ def test_spent_is_what_jobs_cost_and_the_worst_case_of_those_whose_end_nobody_sa
     with stored.journal() as journal:
         state = stored.state(journal)
     closed = sum(trial.cost_usd or 0.0 for trial in state.trials.values())
-    assert spent_usd(folder) == pytest.approx(closed + state.reserved_usd)
+    assert spent_usd(folder) == pytest.approx(closed + state.money.reserved_usd)
     assert spent_usd(folder) > 0.0

@@ -336,7 +336,7 @@ class LaunchLab:
                 continue  # what it is was kept, and it was stopped before its first record
             with stored.journal() as journal:
                 state = stored.state(journal)
-            spent_usd += state.spent_usd
+            spent_usd += state.money.spent_usd
             trials[str(path.parent.relative_to(folder))] = {
                 number: (json.dumps(dict(trial.configuration), sort_keys=True), str(trial.status), trial.submissions)
                 for number, trial in sorted(state.trials.items())

@@ -80,7 +80,7 @@ class Controllers:
             assert [trial.reports for trial in state.trials.values()] == [4] * trials
         assert len(self.lab.jobs()) == experiments * trials
         assert self.lab.running() == []
-        assert sum(state.spent_usd for state in states) == pytest.approx(self.lab.bill_usd(), abs=1e-9)
+        assert sum(state.money.spent_usd for state in states) == pytest.approx(self.lab.bill_usd(), abs=1e-9)
         return place
 
 

@@ -127,9 +127,9 @@ def test_money_that_a_running_job_will_not_need_is_free_for_others():
     from benchmarking.controller.finished_loops import FinishedLoop
 
     loop = led(max_cost=600.0, tails=[FinishedLoop(None, 100.0, 2.0)] * 5)
-    assert 103.0 < loop.state.reserved_usd < 120.0
-    assert loop.state.jobs["j"].worst_usd == pytest.approx(loop.state.reserved_usd)
-    assert led(max_cost=600.0).state.reserved_usd == 500.0
+    assert 103.0 < loop.state.money.reserved_usd < 120.0
+    assert loop.state.jobs["j"].worst_usd == pytest.approx(loop.state.money.reserved_usd)
+    assert led(max_cost=600.0).state.money.reserved_usd == 500.0
 
 
 def test_a_job_that_money_cannot_do_for_is_ended_with_the_figures():
