@@ -394,12 +394,7 @@ class RayBackend(Backend):
         if not self._queue or len(self._queue) < len(self._jobs):
             return again
         if now >= self._waits_since + _SAY_S:
-            self._say(now)
-            self._waits_since = now
+            text = waiting_for(self._queue[0].spec.instance_type, self._connection.free())
+            self._events += [] if text == self._said else [Noted("", now, text=text)]
+            self._said, self._waits_since = text, now
         return min(self._waits_since + _SAY_S, math.inf if again is None else again)
-
-    def _say(self, now: float) -> None:
-        text = waiting_for(self._queue[0].spec.instance_type, self._connection.free())
-        if text != self._said:
-            self._events.append(Noted("", now, text=text))
-        self._said = text
