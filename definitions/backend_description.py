@@ -113,6 +113,9 @@ class BackendDescription(Generic[Block]):
     shares_this_machine: ClassVar[bool] = False
     """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
 
+    place: ClassVar[str] = "this machine"
+    """What has room for its jobs, in words."""
+
     keeps_warm: ClassVar[bool] = False
     """Whether instances are kept for later jobs, whose use and cost a report then shows."""
 
@@ -171,6 +174,10 @@ class BackendDescription(Generic[Block]):
     def instance_problem(self, instance_type: str) -> str | None:
         """Return why no job can run on an instance type, as a sentence about it, or None where some may."""
         return None
+
+    def room_is_final(self, block: Block) -> bool:
+        """Return whether a job that has no room with nothing else running never will have, so that it is refused before anything starts."""
+        return self.shares_this_machine
 
     def instance_type_here(self, environ: Mapping[str, str]) -> str | None:
         """Return what a job runs on where nobody says, given what this machine has; None where somebody has to say."""

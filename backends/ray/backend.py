@@ -35,9 +35,9 @@ from backends.ray.links import NodeLinks
 from backends.ray.nodes import NodeAnswered, NodeGone, NodeSaid
 from backends.ray.parcel import checked
 from backends.ray.parts import part_of
-from backends.ray.room import never_fits, there_is, waiting_for
-from backends.ray.shapes import fits, parse_shape, whole_node_cpus
-from backends.ray.slots import SlotBook, SlotFailed, SlotReady, key_of
+from backends.ray.room import ClusterRoom, never_fits, there_is, waiting_for
+from backends.ray.shapes import parse_shape
+from backends.ray.slots import MOST_ASKED, SlotBook, SlotFailed, SlotReady, key_of
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 
@@ -59,6 +59,7 @@ class RayBackend(Backend):
         preload: modules that a warm worker on each node keeps imported.
         checkpoints: folder that all nodes can reach; None where there is none.
         include: patterns of what belongs to the source though it would stay behind.
+        autoscaling: whether nodes join by themselves, so that what no node has is waited for.
 
     Raises:
         UserError: the cluster cannot be used.
@@ -79,9 +80,10 @@ class RayBackend(Backend):
         preload: Sequence[str] = (),
         checkpoints: Path | None = None,
         include: Sequence[str] = (),
+        autoscaling: bool = False,
     ) -> None:
         self._folder = folder.absolute()
-        self._is_own = not address
+        self._is_own, self._may_join = not address, autoscaling
         for part in ("jobs", "logs"):
             (self._folder / part).mkdir(parents=True, exist_ok=True)
         kept = checkpoints or (None if address else self._folder / "checkpoints")
@@ -137,6 +139,7 @@ class RayBackend(Backend):
             preload=definition.preload,
             checkpoints=Path(block.checkpoints, context.prefix) if block.checkpoints else None,
             include=definition.include,
+            autoscaling=bool(block.autoscaling),
         )
 
     @classmethod
@@ -149,14 +152,12 @@ class RayBackend(Backend):
         return self._clock()
 
     def capacity(self, instance_type: str) -> int:
-        """Return how many jobs of this type the cluster has room for.
+        """Return how many jobs of this type the cluster has room for; where nodes join by themselves, at least as many as are asked for.
 
         Raises:
             UserError: the type is malformed.
         """
-        resources = [node.resources for node in self._nodes]
-        bundle = parse_shape(instance_type).bundle({name for one in resources for name in one})
-        return 0 if bundle is None else fits(bundle, resources)
+        return max(self._room().count(parse_shape(instance_type)), MOST_ASKED if self._may_join else 0)
 
     def there_is(self) -> str:
         """Return what the cluster has, in words."""
@@ -257,19 +258,16 @@ class RayBackend(Backend):
         shape = parse_shape(spec.instance_type)
         if spec.endpoint is not None:
             raise UserError("endpoint: on a Ray cluster nothing is deployed")
-        resources = [node.resources for node in self._nodes]
-        bundle = shape.bundle({name for one in resources for name in one})
-        if bundle is None or not fits(bundle, resources):
+        if not self._room().count(shape):
             self._nodes = self._connection.nodes()  # nodes may have joined
-            resources = [node.resources for node in self._nodes]
-            bundle = shape.bundle({name for one in resources for name in one})
-        if bundle is None or not fits(bundle, resources):
-            raise never_fits(spec.instance_type, shape, self._nodes)
-        if spec.exclusive:
-            bundle = bundle | {"CPU": whole_node_cpus(bundle, resources) or bundle["CPU"]}
-        if spec.instance_count > fits(bundle, resources, of_each=1):
+        room = self._room()
+        bundle = room.bundle(shape, spec.exclusive)
+        if bundle is None or not (self._may_join or room.count(shape, of_each=1) >= spec.instance_count):
             raise never_fits(spec.instance_type, shape, self._nodes, spec.instance_count)
         return RayJob(spec, key_of(bundle, spec.instance_count), shape.cpus, shape.memory_bytes)
+
+    def _room(self) -> ClusterRoom:
+        return ClusterRoom(self._nodes, self._may_join)
 
     def _hear(self, timeout_s: float | None) -> bool:
         """Take in one thing that happened; return whether somebody woke this thread."""
@@ -394,7 +392,8 @@ class RayBackend(Backend):
         if not self._queue or len(self._queue) < len(self._jobs):
             return again
         if now >= self._waits_since + _SAY_S:
-            text = waiting_for(self._queue[0].spec.instance_type, self._connection.free())
+            asked = self._queue[0].spec.instance_type
+            text = waiting_for(asked, self._connection.free(), ClusterRoom(self._connection.nodes()).count(parse_shape(asked)) > 0)
             self._events += [] if text == self._said else [Noted("", now, text=text)]
             self._said, self._waits_since = text, now
         return min(self._waits_since + _SAY_S, math.inf if again is None else again)

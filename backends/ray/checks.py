@@ -9,8 +9,8 @@ from backends.checks import Check, CheckRequest, CheckStatus, capacity_checks
 from backends.ray import look
 from backends.ray.cluster import ClusterNode, RayConnection
 from backends.ray.description import RayBlock
-from backends.ray.room import there_is
-from backends.ray.shapes import fits, parse_shape
+from backends.ray.room import ClusterRoom, there_is
+from backends.ray.shapes import parse_shape
 from definitions.errors import UserError
 from definitions.quantities import size_text
 
@@ -55,7 +55,7 @@ def cluster_checks(request: CheckRequest) -> list[Check]:
     found = facts_checks(facts)
     if definition is not None:
         found.append(Check("definition", CheckStatus.OK, f"{definition.name} resolves for this back-end"))
-        found += type_checks(facts, request.instance_types, definition.n_workers)
+        found += type_checks(facts, request.instance_types, definition.n_workers, bool(block.autoscaling))
     return found
 
 
@@ -91,29 +91,31 @@ def _use(facts: ClusterFacts) -> Check:
     return Check("in use", CheckStatus.WARNING if is_taken else CheckStatus.OK, f"{', '.join([*taken, who])}", advice)
 
 
-def type_checks(facts: ClusterFacts, instance_types: Sequence[str], n_workers: int | None) -> list[Check]:
+def type_checks(facts: ClusterFacts, instance_types: Sequence[str], n_workers: int | None, may_join: bool) -> list[Check]:
     """Return a check for each instance type.
 
     Args:
         facts: of the cluster.
         instance_types: that configurations can ask for.
         n_workers: trials at once, as asked for; None for what fits.
+        may_join: whether nodes join by themselves.
     """
-    resources = [node.resources for node in facts.nodes]
-    names = {name for one in resources for name in one}
+    room = ClusterRoom(facts.nodes)
     found: list[Check] = []
     for name in instance_types:
         try:
-            bundle = parse_shape(name).bundle(names)
+            count = room.count(parse_shape(name))
         except UserError as error:
             found += capacity_checks({name: ": ".join(part for part in (error.asked, error.fact) if part)}, n_workers)
             continue
-        count = 0 if bundle is None else fits(bundle, resources)
         if count:
             found += capacity_checks({name: count}, n_workers)
+        elif may_join:
+            found.append(Check(f"instance type {name}", CheckStatus.WARNING, "no node has as much now", "trials wait for one to join"))
         else:
             lacks = f"it never has room: the cluster has {there_is(facts.nodes)}"
-            found.append(Check(f"instance type {name}", CheckStatus.FAILED, lacks, "ask for less, or add such a node"))
+            advice = "ask for less, or add such a node; `ray: {autoscaling: true}` where the cluster does by itself"
+            found.append(Check(f"instance type {name}", CheckStatus.FAILED, lacks, advice))
     return found
 
 

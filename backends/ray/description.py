@@ -10,7 +10,7 @@ from pydantic import Field
 from backends.ray.shapes import parse_shape
 from definitions.backend_description import BackendDescription
 from definitions.errors import UserError
-from definitions.fields import Dollars, Seconds, Text
+from definitions.fields import Dollars, Flag, Seconds, Text
 from definitions.instance_tables import InstanceFacts, Price, Tables
 from definitions.parts import KeyPath, Overrides
 
@@ -26,6 +26,9 @@ class RayBlock(Overrides):
     )
     grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
     checkpoints: Text | None = Field(None, description="folder that this machine and all nodes can reach, where checkpoints are kept")
+    autoscaling: Flag | None = Field(
+        None, description="whether the cluster adds nodes by itself: then what no node has now is waited for, and not refused"
+    )
     usd_per_hour: dict[Text, Dollars] | None = Field(
         None, description="what an hour of a job costs by its instance type, e.g. ray.1gpu.a10g: 1.2; the cost of others is unknown"
     )
@@ -37,9 +40,10 @@ class RayDescription(BackendDescription[RayBlock]):
     name: ClassVar[str] = "ray"
     implementation: ClassVar[str] = "backends.ray.backend:RayBackend"
     block = RayBlock
-    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "usd_per_hour"})
+    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "autoscaling", "usd_per_hour"})
     instance_pattern: ClassVar[str] = r"ray(\..*)?"
     instance_form: ClassVar[str] = "ray."
+    place: ClassVar[str] = "the cluster"
     runs_commands: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "ray.1cpu"
@@ -49,6 +53,10 @@ class RayDescription(BackendDescription[RayBlock]):
     def finds_interpreters_here(self, environ: Mapping[str, str]) -> bool:
         """Return True: the nodes of a cluster have the interpreters of this machine under the same paths, as Ray asks of them too."""
         return True
+
+    def room_is_final(self, block: RayBlock) -> bool:
+        """Return whether no node joins by itself."""
+        return not block.autoscaling
 
     def facts(self, instance_type: str, tables: Tables) -> InstanceFacts | None:
         """Return what the name says."""

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from backends.ray.cluster import ClusterNode
-from backends.ray.shapes import RayShape
+from backends.ray.shapes import RayShape, fits, whole_node_cpus
 from definitions.errors import UserError
 from definitions.quantities import size_text
+
+
+@dataclass(frozen=True)
+class ClusterRoom:
+    """What there is for jobs.
+
+    Args:
+        nodes: those that are alive.
+        may_join: whether others join by themselves, so that what these have no room for is waited for.
+    """
+
+    nodes: Sequence[ClusterNode]
+    may_join: bool = False
+
+    def bundle(self, shape: RayShape, exclusive: bool = False) -> dict[str, float] | None:
+        """Return what a job asks of Ray, alone on its node or not; None where no node has a resource of the name, and none may join."""
+        resources = [node.resources for node in self.nodes]
+        found = shape.bundle({name for one in resources for name in one}, may_join=self.may_join)
+        if found is not None and exclusive:
+            found["CPU"] = whole_node_cpus(found, resources) or found["CPU"]
+        return found
+
+    def count(self, shape: RayShape, of_each: int | None = None) -> int:
+        """Return how many jobs the nodes have room for with nothing else running; of each node at most `of_each`, where that is given."""
+        found = self.bundle(shape)
+        return 0 if found is None else fits(found, [node.resources for node in self.nodes], of_each)
 
 
 def there_is(nodes: Sequence[ClusterNode]) -> str:
@@ -35,10 +62,19 @@ def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode]
     of_many = "not so many nodes have as much; " if count > 1 else "no node has as much; "
     why = f"no node has {shape.named!r}; " if lacks else of_many
     instance_type = f"{instance_type} on {count} nodes" if count > 1 else instance_type
-    return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", "ask for less, or add such a node")
+    advice = "ask for less, or add such a node; `ray: {autoscaling: true}` where the cluster does by itself"
+    return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", advice)
 
 
-def waiting_for(instance_type: str, free: Mapping[str, float]) -> str:
-    """Return what jobs wait for, given what of the cluster nobody has now."""
+def waiting_for(instance_type: str, free: Mapping[str, float], has_such: bool = True) -> str:
+    """Return what jobs wait for.
+
+    Args:
+        instance_type: of the job that is to be next.
+        free: what of the cluster nobody has now.
+        has_such: whether a node has as much with nothing else running.
+    """
+    if not has_such:
+        return f"waiting for a node to join that has room for {instance_type}: none has as much"
     left = f"{free.get('CPU', 0):g} CPUs" + (f" and {free['GPU']:g} GPUs" if "GPU" in free else "")
     return f"waiting for room: {instance_type} on one node; the cluster has {left} free, others use the rest"

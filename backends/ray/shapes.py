@@ -30,12 +30,13 @@ class RayShape:
     memory_bytes: int | None = None
     named: str = ""
 
-    def bundle(self, resources: Iterable[str], cpus: float | None = None) -> dict[str, float] | None:
+    def bundle(self, resources: Iterable[str], cpus: float | None = None, may_join: bool = False) -> dict[str, float] | None:
         """Return what is asked of Ray, or None where the cluster has no resource of the name.
 
         Args:
             resources: names of all that the cluster has.
             cpus: in place of the shape's own, for a job that has its node to itself.
+            may_join: whether a node with a resource of the name may join: an accelerator where GPUs are asked for, else one of its own.
         """
         found: dict[str, float] = {"CPU": float(self.cpus if cpus is None else cpus)}
         if self.gpus:
@@ -44,6 +45,8 @@ class RayShape:
             found["memory"] = float(self.memory_bytes)
         if self.named:
             resource = next((name for name in resources if name.lower() in (self.named, _ACCELERATOR + self.named)), None)
+            if resource is None and may_join:
+                resource = _ACCELERATOR + self.named.upper() if self.gpus else self.named
             if resource is None:
                 return None
             found[resource] = _A_LITTLE if resource.startswith(_ACCELERATOR) else 1.0

@@ -71,23 +71,24 @@ def _check_instances(definition: BenchmarkDefinition, backend: str) -> None:
 
 
 def check_capacity(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], there_is: Callable[[], str]) -> None:
-    """Raise `UserError` where no job of any instance type that configurations can ask for fits this machine.
+    """Raise `UserError` where no job of any instance type that configurations can ask for ever has room.
 
-    Elsewhere what fits may change while a run goes on, and jobs of an earlier controller may still run.
+    Where the back-end's room is not final, what fits may change while a run goes on, and is waited for.
 
     Args:
         definition: the resolved definition.
         backend: name of the back-end.
         capacity: how many jobs of an instance type can run at once.
-        there_is: says what the machine has.
+        there_is: says what there is for jobs.
     """
     described = backend_description(backend)
     types = instance_types(definition, backend)
-    if not described.shares_this_machine or any(described.instance_problem(name) is not None or capacity(name) for name in types):
+    is_final = described.room_is_final(definition.block(backend, described.block))
+    if not is_final or any(described.instance_problem(name) is not None or capacity(name) for name in types):
         return
     raise UserError(
         f"benchmark {definition.name}: {' and '.join(types)} {'does' if len(types) == 1 else 'do'} not fit here",
-        f"this machine has {there_is()}",
+        f"{described.place} has {there_is()}",
         "go on where there is room, or start with another tag and e.g. "
         f"--set arguments.instance_type={described.default_instance_type}; what was measured is kept",
     )

@@ -54,8 +54,10 @@ def test_a_cluster_without_a_node_and_disks_without_room_are_problems():
 
 def test_each_type_fits_never_fits_or_is_waited_for():
     asked = ["ray.4cpu", "ray.1gpu.a10g", "ray.1gpu.h100", "ray.99cpu", "ray.nought.cpu.x"]
-    final = by_name(type_checks(facts(), asked, 2))
+    final = by_name(type_checks(facts(), asked, 2, False))
     assert final["instance type ray.4cpu"] == (CheckStatus.OK, "5 fit at once")
     assert final["instance type ray.1gpu.a10g"] == (CheckStatus.OK, "4 fit at once")
     assert [final[f"instance type {name}"][0] for name in asked[2:]] == [CheckStatus.FAILED] * 3
     assert "the cluster has 2 nodes" in final["instance type ray.99cpu"][1]
+    growing = by_name(type_checks(facts(), asked, 2, True))
+    assert growing["instance type ray.99cpu"] == (CheckStatus.WARNING, "no node has as much now")

@@ -92,6 +92,17 @@ def test_where_there_is_room_nobody_is_told_of_waiting(cluster, tmp_path):
     assert [event for event in events if isinstance(event, Noted)] == []
 
 
+def test_where_nodes_join_by_themselves_what_none_has_is_waited_for_and_said(cluster, tmp_path):
+    with contextlib.closing(RayBackend(tmp_path / "experiment", address=cluster.address, autoscaling=True)) as backend:
+        assert backend.capacity("ray.1gpu.h100") > 0
+        backend.submit(job(tmp_path, instance_type="ray.1gpu.h100"))
+        events = collect(backend, lambda events: any(isinstance(event, Noted) for event in events))
+        assert [event.text for event in events] == ["waiting for a node to join that has room for ray.1gpu.h100: none has as much"]
+        backend.stop("one", Cause.SCHEDULER)
+        events = collect(backend, all_closed("one"))
+        assert closed(events, "one").outcome is Outcome.STOPPED
+
+
 def test_a_node_without_room_on_its_disk_is_the_cause(cluster, tmp_path, monkeypatch):
     put = agent.NodeAgent.put
 

@@ -66,3 +66,11 @@ def test_what_a_cluster_has_is_said_by_kind():
     assert (
         waiting_for("ray.2cpu", {"CPU": 1.0}) == "waiting for room: ray.2cpu on one node; the cluster has 1 CPUs free, others use the rest"
     )
+
+
+def test_what_a_node_that_may_join_would_have_is_an_accelerator_with_gpus_and_else_the_clusters_own():
+    assert parse_shape("ray.1gpu.h100").bundle(SMALL, may_join=True) == {"CPU": 1.0, "GPU": 1.0, "accelerator_type:H100": 0.001}
+    assert parse_shape("ray.2cpu.fast").bundle(SMALL, may_join=True) == {"CPU": 2.0, "fast": 1.0}
+    assert waiting_for("ray.99cpu", {"CPU": 8.0}, has_such=False) == (
+        "waiting for a node to join that has room for ray.99cpu: none has as much"
+    )

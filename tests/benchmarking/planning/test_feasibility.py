@@ -1,5 +1,6 @@
 import pytest
 
+from backends.ray.description import RayBlock
 from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
 from definitions.errors import UserError
 from definitions.trial import TrialSpec
@@ -78,6 +79,15 @@ def test_room_for_one_of_the_instance_types_is_enough_and_elsewhere_room_may_com
     some = definition(space={"instance_type": {"choice": ["local.2cpu", "local.64cpu"]}})
     check_capacity(some, "local", capacity, lambda: "2 cores")
     check_capacity(definition(arguments={"instance_type": "ml.m5.large"}), "sagemaker", capacity, lambda: "")
+
+
+def test_where_a_cluster_is_all_there_is_what_never_has_room_is_refused_and_where_nodes_join_it_is_not():
+    benchmark = definition(arguments={"instance_type": "ray.64cpu"}, ray=RayBlock(address="127.0.0.1:1"))
+    with pytest.raises(UserError, match=r"ray\.64cpu does not fit here\s+the cluster has 2 nodes: 2 with 4 CPUs\s+.*ray\.1cpu"):
+        check_capacity(benchmark, "ray", lambda name: 0, lambda: "2 nodes: 2 with 4 CPUs")
+    check_capacity(benchmark, "ray", lambda name: 3, lambda: "2 nodes: 2 with 4 CPUs")
+    growing = definition(arguments={"instance_type": "ray.64cpu"}, ray=RayBlock(address="127.0.0.1:1", autoscaling=True))
+    check_capacity(growing, "ray", lambda name: 0, lambda: "no node")
 
 
 def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():
