@@ -25,7 +25,7 @@ def test_a_report_goes_beside_the_experiments_or_where_it_is_told(reported, capf
     assert capfd.readouterr().out.strip() == str(path)
     text = path.read_text(encoding="utf-8")
     assert "<title>Outrider report: c</title>" in text
-    assert "2 experiments, 1 benchmark, 1 method, 2 seeds." in text
+    assert "2 experiments, 1 benchmark, 1 method, 2 seeds; 20" in text  # then when they ran
     other = tmp_path / "new" / "a.html"
     assert main([str(reported.results), "-o", str(other)]) == 0
     assert other.read_text(encoding="utf-8") == text

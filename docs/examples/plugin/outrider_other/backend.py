@@ -147,7 +147,7 @@ class OtherBackend(Backend):
         for job in jobs:
             self._names.add(job.spec.name)
             at = max(self.now(), last_seen_at)
-            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.LOST, "the controller that ran it is gone"))
+            self._events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.CONTROLLER, "the controller that ran it is gone"))
 
     def close(self, grace_s: float | None = None) -> list[str]:
         """Stop what runs and return what could not be stopped."""
