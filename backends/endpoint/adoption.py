@@ -81,12 +81,9 @@ class EndpointAdopter:
             elif job.accepted:
                 # It was there: whoever was at work before had it deleted, and did not live to say so, or somebody stopped the run.
                 self._asked.deleted_at(job.endpoint, partial(self._is_gone, job))
-            elif job.stop_reason is not None:
-                job.end_as(Outcome.STOPPED, job.stop_reason, "stopped before it was created")
-                self._asked.clear(job.endpoint)
-                self._course.close(job)
             else:
-                self._course.create(job)
+                # It may have been created all the same, and deleted by `stop` since: then it was paid for.
+                self._asked.deleted_at(job.endpoint, partial(self._was_not_taken, job))
         mine = {job.endpoint for job in jobs}
         pools, self._pools = self._pools, {}
         for name in [*listing, *(name for name in pools if name not in listing)]:
@@ -98,6 +95,19 @@ class EndpointAdopter:
                 self._asked.deleted_at(name, pools[name])
             else:
                 self._course.drop(name, partial(settle, None) if settle is not None else lambda: None)
+
+    def _was_not_taken(self, job: DeployedJob, deleted_at: float | None) -> None:
+        if deleted_at is not None:
+            self._course.accept(job)
+            if job.stop_reason is not None:
+                job.end_as(Outcome.STOPPED, job.stop_reason, "stopped")
+            self._is_gone(job, deleted_at)
+        elif job.stop_reason is not None:
+            job.end_as(Outcome.STOPPED, job.stop_reason, "stopped before it was created")
+            self._asked.clear(job.endpoint)
+            self._course.close(job)
+        else:
+            self._course.create(job)
 
     def _is_gone(self, job: DeployedJob, deleted_at: float | None) -> None:
         job.billed_from = job.submitted_at if job.billed_from is None else job.billed_from

@@ -12,6 +12,9 @@ from backends.emulator.core.settings import ENDPOINT_QUOTA
 from backends.events import Accepted, Noted, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
+from backends.sagemaker.aws.clients import Clients
+from backends.sagemaker.aws.object_store import S3ObjectStore
+from backends.stopped_endpoints import tell
 from tests.backends.contract import BackendContract, all_closed, check_order, closed, collect, has, of_job
 from tests.backends.endpoint.endpoint_bench import EndpointBench
 
@@ -270,6 +273,37 @@ def test_a_load_that_has_ended_is_not_run_again_by_the_next_controller(made, mom
     # Until it was seen gone, by whoever looked first.
     (billed,) = bench.state()["billed_endpoints"]
     assert -2.0 <= end.billable_s - bench.billed_s("x1") <= max(0.0, end.at - billed["deleted_at"]) + 2.0
+
+
+def test_what_was_created_unnoticed_and_then_stopped_is_billed(made):
+    bench = made()
+    first = bench.backend()
+    job = bench.job("endless", "x1")
+    first.submit(job)
+    begun = collect(first, has("x1", Accepted), 60.0)
+    first.detach()
+    # What `outrider stop` does; its controller had been killed before it could write down that it had the endpoint.
+    endpoints, give_up_at = bench.sagemaker, time.monotonic() + 60.0
+    while [one["EndpointStatus"] for one in endpoints.list_endpoints()["Endpoints"]] != ["InService"]:
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+    endpoints.delete_endpoint(EndpointName="x1")
+    while bench.state()["billed_endpoints"] == []:
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+    tell(
+        S3ObjectStore("s3://bench/outrider/runs/tag", Clients("us-east-1", bench.emulator.environment)),
+        "x1",
+        bench.state()["billed_endpoints"][0]["deleted_at"],
+    )
+    second = bench.backend()
+    second.adopt([AdoptedJob(job, begun[0].at)], begun[-1].at)
+    events = collect(second, all_closed("x1"), 60.0)
+    assert [type(event) for event in of_job(events, "x1", Accepted)] == [Accepted]
+    end = closed(events, "x1")
+    assert (end.outcome, end.cause) == (Outcome.FAILED, Cause.LOST)
+    assert end.billable_s == pytest.approx(bench.billed_s("x1"), abs=1.0)
+    assert second.close() == []
 
 
 def test_the_next_controller_asks_anew_for_what_never_came_to_be_and_deletes_what_is_nobodys(made):
