@@ -168,10 +168,12 @@ def _imported(address: str) -> Any:
     if not address:
         os.environ["RAY_AUTH_MODE"] = "token"  # whatever it is for clusters elsewhere
     try:
-        import ray
-        import ray.cloudpickle
-        import ray.util.placement_group
-        import ray.util.scheduling_strategies
+        # Else a call that comes after the connection has gone starts a cluster nobody asked for, and connects to that.
+        with _environment({"RAY_ENABLE_AUTO_CONNECT": "0"}):
+            import ray
+            import ray.cloudpickle
+            import ray.util.placement_group
+            import ray.util.scheduling_strategies
     except ImportError as error:
         raise UserError(
             "back-end ray: the package ray is not installed here",

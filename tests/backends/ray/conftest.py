@@ -22,8 +22,11 @@ def cluster(tmp_path_factory):
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN": "a-token-of-tests-alone-0123456789abcdef"}
     # Else whatever else the machine does comes first.
     os.environ |= {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+    os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"  # as the back-end has it while it imports Ray
     import ray
     from ray.cluster_utils import Cluster
+
+    del os.environ["RAY_ENABLE_AUTO_CONNECT"]
 
     made = Cluster()
     nodes = [

@@ -64,3 +64,26 @@ def test_another_version_of_python_is_said_with_both(cluster):
     assert "is of another version of Ray or Python" in text
     assert f"Python: {platform.python_version()}" in text
     assert "Python: 3.9.1" in text
+
+
+LATE = """
+import socket
+from backends.ray.cluster import RayConnection
+from definitions.errors import UserError
+with socket.socket() as nobody:
+    nobody.bind(("127.0.0.1", 0))
+    try:
+        RayConnection(f"127.0.0.1:{nobody.getsockname()[1]}", {})
+    except UserError:
+        pass
+import os, ray
+try:
+    ray.available_resources()
+except Exception as error:
+    print("refused", ray.is_initialized(), "RAY_ENABLE_AUTO_CONNECT" in os.environ)
+"""
+
+
+def test_a_call_without_a_connection_starts_no_cluster():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
+    assert done.stdout == "refused False False\n", done.stderr
