@@ -74,16 +74,24 @@ def spec(tmp_path, monkeypatch):
     tables.cache_clear()
 
 
+def trials_cost(result, usd):
+    for trial in result.state.trials.values():
+        assert trial.cost_usd == pytest.approx(trial.duration_s / 3600 * usd[trial.configuration["instance_type"]])
+
+
+def forecast_medians(spec):
+    with (spec.folder / "forecasts.csv").open() as file:
+        return {(row["configuration"], row["metric"]): float(row["median"]) for row in csv.DictReader(file) if row["median"]}
+
+
 def test_all_of_them_agree(spec, tmp_path, monkeypatch):
     surroundings = Surroundings({}, tmp_path / "cache", make_backend=lambda name, context: Northern.create(context))
     result = run_experiment(spec, surroundings)
     usd = {"ml.m5.xlarge": 0.25, "ml.c5.xlarge": 2.0}
-    for trial in result.state.trials.values():
-        assert trial.cost_usd == pytest.approx(trial.duration_s / 3600 * usd[trial.configuration["instance_type"]])
+    trials_cost(result, usd)
     assert "ml.m5.xlarge" in result.ending.message
     assert "ml.c5.xlarge" not in result.ending.message
-    with (spec.folder / "forecasts.csv").open() as file:
-        median = {(row["configuration"], row["metric"]): float(row["median"]) for row in csv.DictReader(file) if row["median"]}
+    median = forecast_medians(spec)
     for name, price in usd.items():
         seconds, cost = (next(value for (shown, what), value in median.items() if name in shown and what == metric)
                          for metric in ("total_s", "cost_usd"))  # fmt: skip
@@ -122,11 +130,9 @@ def test_all_of_them_agree_on_prices_that_a_definition_gives(tmp_path, monkeypat
     surroundings = Surroundings({}, tmp_path / "cache", make_backend=lambda name, context: Cluster.create(context))
     result = run_experiment(spec, surroundings)
     usd = {"ray.1gpu.a10g": 2.0, "ray.8cpu": 0.25}
-    for trial in result.state.trials.values():
-        assert trial.cost_usd == pytest.approx(trial.duration_s / 3600 * usd[trial.configuration["instance_type"]])
+    trials_cost(result, usd)
     assert "ray.8cpu" in result.ending.message
-    with (spec.folder / "forecasts.csv").open() as file:
-        median = {(row["configuration"], row["metric"]): float(row["median"]) for row in csv.DictReader(file) if row["median"]}
+    median = forecast_medians(spec)
     costs = {name: next(value for (shown, what), value in median.items() if name in shown and what == "cost_usd") for name in usd}
     for (shown, what), seconds in median.items():
         if what == "total_s":
