@@ -86,11 +86,13 @@ types: install ## check types (mypy --strict)
 
 install: $(VENV)/installed ## install into .venv from the pinned lock
 
-# The lock is complete, so pip resolves nothing; the mark is newer than the lock only after an install that went through.
+# The lock is complete, so pip resolves nothing. All cores compile, which pip does on one; templates, which are no Python, may fail. The mark is
+# newer than the lock only after an install that went through.
 $(VENV)/installed: requirements.lock setup.cfg pyproject.toml
 	@$(PYTHON) -c 'import sys; from launch.python_version import too_old; sys.exit(too_old(sys.version_info[:3]))'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement requirements.lock
+	$(BIN)/python -m compileall -qq -j 0 $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') || true
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
