@@ -16,7 +16,9 @@ from .samples import UNLABELLED, BadSampleError, RawSample, class_of, key_of
 from .share import Piece, ReaderShare, order_of, pieces, share_of_worker
 from .stores.base import Store, content_of
 from .stores.fifo import Fifo
+from .stores.folder import Folder
 from .stores.memory import Memory
+from .stores.resumed import Resumed
 from .stores.s3_connector import S3Connector
 from .tolerance import Tolerance
 
@@ -80,13 +82,17 @@ class Objects:
             yield from islice(self.unpacked_by(piece.name), piece.first, None, piece.step)
             return
         try:
-            with self.store.open(piece.name) if opened is None else opened as file:
+            with self._opened_shard(piece.name, opened) as file:
                 yield from self.unpacked(piece, file)
         except (BadSampleError, GeneratorExit):
             raise
         except Exception as error:  # noqa: BLE001  (each client has classes of its own)
             self.tolerance.count("read_errors")
             self.tolerance.skip(BadSampleError(f"{piece.name}: it cannot be read: {type(error).__name__}: {error}"))
+
+    def _opened_shard(self, name: str, opened: Any) -> Any:
+        # A disk does not break off.
+        return self.store.open(name) if isinstance(self.store, Folder) else Resumed(self.store, name, self.tolerance, opened)
 
 
 class MapSamples(Dataset[RawSample]):
@@ -219,5 +225,13 @@ class FifoStream:
         worker = get_worker_info()
         if worker is not None and worker.id:
             return
+        place = f"{self.fifo.location}_{epoch}"
         with self.fifo.open(epoch) as file:
-            yield from self.objects.unpacked(Piece(f"{self.fifo.location}_{epoch}"), file)
+            try:
+                yield from self.objects.unpacked(Piece(place), file)
+            except BadSampleError as error:  # of what was cut: why is better than where
+                raise BadSampleError(self.fifo.failure(epoch) or str(error)) from error
+        failure = self.fifo.failure(epoch)
+        if failure:  # not one sample, but all that would have followed: none that may be skipped
+            self.objects.tolerance.count("read_errors")
+            raise BadSampleError(f"{place}: {failure}")

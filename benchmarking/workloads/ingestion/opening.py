@@ -147,7 +147,7 @@ class _Opening:
         self._list_s = self._clock() - began_s
         if self._channel.reader == "pipe":
             assert isinstance(store, S3Connector)
-            feeder = Feeder([one.name for one in self._entries], store.client_arguments(), self._environ)
+            feeder = Feeder([one.name for one in self._entries if one.size], store.client_arguments(), self._environ)
             self._closing.append(feeder.close)
             return self._fifo(feeder.location)
         if self._channel.is_remote and self._channel.input_mode == "file":
@@ -206,6 +206,8 @@ class _Opening:
             there = f"; {note}" if note else ", it is empty" if not entries else ""
             raise SystemExit(f"{self._channel.location} holds no {wanted} files (in upper or lower case){there}")
         self._note(f"{self._channel.location}: {note}" if note else "")
+        empty = [one.name for one in mine if one.size == 0]
+        self._note(f"{self._channel.location}: {len(empty)} of {len(mine)} objects are empty, the first is {empty[0]}" if empty else "")
         return mine
 
     def _downloaded(self, store: Store) -> Store:

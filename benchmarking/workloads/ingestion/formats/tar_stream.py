@@ -33,6 +33,8 @@ def members(file: Any) -> Iterator[tuple[str, bytes]]:
         if not header:
             if is_open:
                 raise DamagedTarError(f"it ends at byte {offset}, without the two empty blocks that end an archive")
+            if not offset:
+                raise DamagedTarError("it is empty")
             return
         if header == _ZEROS:
             name, is_open, offset = "", False, offset + BLOCK_BYTES

@@ -9,6 +9,7 @@ from typing import Any
 from ..formats.tar import sample_of
 from ..samples import BadSampleError, RawSample
 from ..stores.base import Store
+from ..stores.resumed import Resumed
 from ..tolerance import Tolerance
 
 
@@ -60,7 +61,7 @@ class WebDatasetShards:
             self.tolerance.skip(BadSampleError(f"{name}: it cannot be read, after member {after}: {type(error).__name__}: {what}"))
 
     def _open(self, url: str, mode: str = "rb", bufsize: int = 8192, **more: Any) -> Any:
-        return self.store.open(url)
+        return Resumed(self.store, url, self.tolerance)
 
 
 def _unsplit(urls: Any) -> Any:

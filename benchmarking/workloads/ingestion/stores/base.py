@@ -32,6 +32,11 @@ class Store(Protocol):
         ...
 
 
+def is_gone(error: Exception) -> bool:
+    """Return whether a client's error says that there is no such object, so that asking again would not help."""
+    return isinstance(error, FileNotFoundError) or any(word in str(error) for word in _GONE)
+
+
 def content_of(store: Store, name: str, tolerance: Tolerance, opened: Any = None) -> bytes:
     """Return an object's content.
 
@@ -54,8 +59,7 @@ def content_of(store: Store, name: str, tolerance: Tolerance, opened: Any = None
             raise BadSampleError(f"{name}: it does not fit into this process's memory") from error
         except Exception as error:  # each client has classes of its own
             tolerance.count("read_errors")
-            gone = isinstance(error, FileNotFoundError) or any(word in str(error) for word in _GONE)
-            if gone or attempt == ATTEMPTS:
+            if is_gone(error) or attempt == ATTEMPTS:
                 times = "" if attempt == 1 else f", asked for {attempt} times"
                 raise BadSampleError(f"{name}: it cannot be read{times}: {type(error).__name__}: {error}") from error
             tolerance.count("read_retries")

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .base import StoredName
+from .base import ATTEMPTS, StoredName, is_gone
 from .s3_connector import S3Connector
 
 _AT_ONCE = 16
-_BLOCK_BYTES = 1 << 20
+_PART_BYTES = 8 << 20
+"""As large as those that the client asks for by itself."""
 _DONE = ".complete"
 
 
@@ -31,7 +32,7 @@ def download(uri: str, entries: Sequence[StoredName], store: S3Connector, folder
         folder: where to; processes of one job share it, and the first of them copies.
 
     Raises:
-        SystemExit: the disk has no room for it, or the folder above it is another user's.
+        SystemExit: the disk has no room for it, the folder above it is another user's, or an object cannot be had.
         OSError: the folder cannot be written.
     """
     _make_private(folder)
@@ -45,20 +46,39 @@ def download(uri: str, entries: Sequence[StoredName], store: S3Connector, folder
                 f"file mode copies {uri} to the disk before training: {wanted / 1e9:.2f} GB, and {folder} has {free / 1e9:.2f} GB left; "
                 f"set OUTRIDER_SCRATCH to a larger disk, or use fastfile or s3_iterable"
             )
-        store.select([one.name for one in entries])
-
-        def copy(entry: StoredName) -> int:
-            path = folder / below(entry.name, uri)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with store.open(entry.name) as source, path.open("wb") as target:
-                while block := source.read(_BLOCK_BYTES):
-                    target.write(block)
-                return target.tell()
-
+        for path in {(folder / below(one.name, uri)).parent for one in entries}:
+            path.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            copied = sum(pool.map(copy, entries))
+            jobs = ((one, part) for one in entries for part in parts_of(one.size))
+            copied = sum(pool.map(lambda job: _copied(job[0], job[1], store, folder / below(job[0].name, uri)), jobs))
         (folder.parent / f"{folder.name}{_DONE}").touch()
         return copied
+
+
+def parts_of(size: int) -> list[slice]:
+    """Return the parts in which an object of so many bytes is copied: as they are under way, and in memory, at once."""
+    if size < 0:
+        return [slice(None)]
+    return [slice(first, min(first + _PART_BYTES, size)) for first in range(0, size, _PART_BYTES)] or [slice(0, 0)]
+
+
+def _copied(entry: StoredName, part: slice, store: S3Connector, path: Path) -> int:
+    """Copy a part of an object to its place in a file, and return its bytes; raises `SystemExit` with its name where it cannot be had."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as target:
+        os.ftruncate(target.fileno(), max(entry.size, 0))
+        if not entry.size:  # an empty object has no first byte that could be asked for
+            return 0
+        for attempt in range(1, ATTEMPTS + 1):
+            target.seek(part.start or 0)
+            try:
+                return sum(target.write(block) for block in store.blocks(entry.name, part))
+            except OSError:
+                raise  # the disk's, not the store's
+            except Exception as error:  # the client has classes of its own
+                if attempt == ATTEMPTS or is_gone(error):
+                    what = f"it cannot be copied to the disk, as file mode does before training: {type(error).__name__}: {error}"
+                    raise SystemExit(f"{entry.name}: {what}") from error
+        raise AssertionError("the last attempt returns or raises")
 
 
 def below(name: str, uri: str) -> str:

@@ -20,6 +20,9 @@ from typing import Any
 
 _START_S = 60.0
 _LOOK_S = 0.01
+_ATTEMPTS = 3
+_FAILED = ".failed"
+"""What the file beside a FIFO ends in that says why it ended before its time; `Fifo.failure` reads it."""
 
 
 class Feeder:
@@ -71,10 +74,11 @@ def main() -> None:
     print("ready", flush=True)
     epoch = 0
     while (descriptor := _reader_of(f"{order['location']}_{epoch}", order["parent"])) is not None:
+        path = f"{order['location']}_{epoch}"
         epoch += 1
         with contextlib.suppress(OSError):
             os.mkfifo(f"{order['location']}_{epoch}")
-        _feed(descriptor, client, order["names"])
+        _feed(descriptor, client, order["names"], path)
 
 
 def _reader_of(path: str, parent: int) -> int | None:
@@ -89,19 +93,40 @@ def _reader_of(path: str, parent: int) -> int | None:
     return None
 
 
-def _feed(descriptor: int, client: Any, names: Sequence[str]) -> None:
+def _feed(descriptor: int, client: Any, names: Sequence[str], path: str) -> None:
+    """Let objects flow; where one cannot be had, say so beside the FIFO and end it, as what follows would be taken for the rest of it."""
     os.set_blocking(descriptor, True)
     try:
         for name in names:
-            bucket, _, key = name.removeprefix("s3://").partition("/")
-            for block in client.get_object(bucket, key):
-                view = memoryview(block)
-                while view:
-                    view = view[os.write(descriptor, view) :]
+            _send(descriptor, client, name)
     except BrokenPipeError:
         return  # the reader has had enough
+    except Exception as error:  # noqa: BLE001  (the client has classes of its own)
+        with contextlib.suppress(OSError):  # who reads has gone, and the folder with it
+            Path(f"{path}{_FAILED}").write_text(f"{name}: it cannot be read: {type(error).__name__}: {error}", encoding="utf-8")
     finally:
         os.close(descriptor)
+
+
+def _send(descriptor: int, client: Any, name: str) -> None:
+    """Let one object flow; a body that breaks off is asked for again, and what of it has flowed already is left out."""
+    bucket, _, key = name.removeprefix("s3://").partition("/")
+    sent = 0
+    for attempt in range(_ATTEMPTS):
+        left_out = sent
+        try:
+            for block in client.get_object(bucket, key):
+                view = memoryview(block)[left_out:]
+                left_out = max(left_out - len(block), 0)
+                while view:
+                    written = os.write(descriptor, view)
+                    sent, view = sent + written, view[written:]
+            return
+        except BrokenPipeError:
+            raise
+        except Exception:
+            if attempt == _ATTEMPTS - 1:
+                raise
 
 
 if __name__ == "__main__":

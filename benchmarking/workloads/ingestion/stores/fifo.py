@@ -65,6 +65,13 @@ class Fifo:
         os.close(descriptor)
         raise NoWriterError(f"{path}: nobody writes into this FIFO after {self.wait_s:g} s; is the channel in pipe mode, with data in it?")
 
+    def failure(self, epoch: int) -> str:
+        """Return why the FIFO of an epoch has ended before its time, where who fills it says so beside it; else nothing."""
+        try:
+            return Path(f"{self.location}_{epoch}.failed").read_text(encoding="utf-8")
+        except OSError:
+            return ""
+
 
 def _begun(descriptor: int) -> bytes | None:
     """Return the first byte of a FIFO that somebody writes into, nothing while the writer is silent; None where there is no writer yet."""

@@ -12,6 +12,9 @@ from .base import StoredName
 READERS = ("sequential", "range_based")
 """How an object is read: all of it in one go, kept in memory; or in ranges as they are asked for."""
 
+_TARGET_GBPS = 10.0
+"""What the connector aims at where nobody says otherwise."""
+
 
 class S3Connector:
     """Objects through the connector, each by a request of its own.
@@ -35,9 +38,10 @@ class S3Connector:
         self._objects: Any = None
         self._indices: dict[str, int] = {}
         self._in_turn: tuple[int, _Wanted, Any] | None = None
+        self._streaming: tuple[int, Any] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_in_turn": None}
+        return {**self.__dict__, "_in_turn": None, "_streaming": None}
 
     @property
     def keeps_whole(self) -> bool:
@@ -77,6 +81,21 @@ class S3Connector:
     def open(self, name: str) -> Any:
         """Return a reader for an object that `select` has named; the request is made when it is first read."""
         return self._objects[self._indices[name]]
+
+    def blocks(self, name: str, part: slice = slice(None)) -> Iterator[bytes]:
+        """Yield a part of an object's content as it arrives; what was taken is not kept, as the connector's readers keep it.
+
+        Args:
+            name: of the object.
+            part: its bytes; all of them where it has no ends.
+        """
+        from s3torchconnectorclient._mountpoint_s3_client import MountpointS3Client  # as the connector's own data sets use it
+
+        if self._streaming is None or self._streaming[0] != os.getpid():
+            client = MountpointS3Client(user_agent_prefix="", throughput_target_gbps=_TARGET_GBPS, **self.client_arguments())
+            self._streaming = os.getpid(), client
+        bucket, _, key = name.removeprefix("s3://").partition("/")
+        return iter(self._streaming[1].get_object(bucket, key, part.start, part.stop))
 
     def one_after_another(self, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
         """Yield the name and a reader of each object by the connector's iterable data set."""

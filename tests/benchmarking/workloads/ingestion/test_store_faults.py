@@ -1,13 +1,17 @@
 """Reading from a store that fails, and in workers that die."""
 
+import io
 import os
 import signal
+import tarfile
+from importlib.util import find_spec
 from multiprocessing import forkserver
 
 import pytest
 
 from benchmarking.datasets import EmbeddedS3
 from benchmarking.workloads.ingestion import BadSampleError, Channel, Knobs, make_loader, open_channel
+from benchmarking.workloads.ingestion.stores.base import ATTEMPTS
 from tests.benchmarking.workloads.ingestion.contract import keep, read
 
 pytestmark = pytest.mark.slow
@@ -49,9 +53,10 @@ def contents(reader, mode="none", **given):
 
 
 READERS = [("s3_map", "none"), ("s3_iterable", "none"), ("files", "fastfile"), ("boto3", "none")]
+COPYING = ("files", "file")
 
 
-@pytest.mark.parametrize(("reader", "mode"), READERS)
+@pytest.mark.parametrize(("reader", "mode"), [*READERS, COPYING])
 @pytest.mark.parametrize("kind", ["truncate", "reset"])
 def test_a_body_that_breaks_off_is_read_again(store, reader, mode, kind):
     store({"kind": kind, "operation": "GetObject", "key": "data/0[37].bin", "times": 2, "share": 0.4})
@@ -62,7 +67,7 @@ def test_a_body_that_breaks_off_is_read_again(store, reader, mode, kind):
         assert counts["read_retries"] == counts["read_errors"] == 2
 
 
-@pytest.mark.parametrize(("reader", "mode"), READERS)
+@pytest.mark.parametrize(("reader", "mode"), [*READERS, COPYING])
 def test_a_storm_of_503_passes(store, reader, mode):
     store({"kind": "s3_error", "operation": "GetObject", "status": 503, "code": "SlowDown", "times": 4})
     assert contents(reader, mode)[0] == [CONTENT] * OBJECTS
@@ -76,6 +81,65 @@ def test_an_object_that_cannot_be_had_is_named_and_may_be_skipped(store, reader,
     found, counts = contents(reader, mode, max_bad_samples=1)
     assert len(found) == OBJECTS - 1
     assert counts["bad_samples"] == 1
+
+
+def test_what_file_mode_cannot_copy_ends_it_with_its_name(store):
+    """Not skipped: what a platform cannot copy it has no job for."""
+    store({"kind": "s3_error", "operation": "GetObject", "key": "data/07.bin", "status": 403, "code": "AccessDenied"})
+    with pytest.raises(SystemExit, match=r"s3://outrider/data/07\.bin: it cannot be copied to the disk, .*: S3Exception: .*Forbidden"):
+        contents(*COPYING, max_bad_samples=3)
+
+
+SHARDS = [("s3_map", "none"), ("s3_iterable", "none"), ("tar", "fastfile"), ("tar", "file"), ("boto3", "none"), ("pipe", "pipe")]
+
+
+def shards(server, reader, mode, **given):
+    """Open four shards of three samples each."""
+    client = server.target.client()
+    for number in range(4):
+        made = io.BytesIO()
+        with tarfile.open(fileobj=made, mode="w") as archive:
+            for sample in range(3):
+                info = tarfile.TarInfo(f"{number}{sample}.jpg")
+                info.size = len(CONTENT)
+                archive.addfile(info, io.BytesIO(CONTENT))
+        client.put_object(Bucket="outrider", Key=f"tars/{number}.tar", Body=made.getvalue())
+    told = Channel("s3://outrider/tars/", reader, "shards", format="tar", labels="none", input_mode=mode)
+    return open_channel(told, os.environ, Knobs(batch_size=5, shuffle=False, **given))
+
+
+def keys(opened, epoch=0):
+    return [sample.key for sample in read(opened, Knobs(batch_size=5), epoch)]
+
+
+KEYS = [f"{number}{sample}" for number in range(4) for sample in range(3)]
+
+
+@pytest.mark.parametrize(("reader", "mode"), [*SHARDS, ("webdataset", "none")])
+@pytest.mark.parametrize("kind", ["truncate", "reset"])
+def test_a_shard_that_breaks_off_is_read_on_from_there(store, reader, mode, kind):
+    if reader == "webdataset" and find_spec("webdataset") is None:
+        pytest.skip("webdataset is not installed")
+    server = store({"kind": kind, "operation": "GetObject", "key": "tars/[12].tar", "times": 2, "share": 0.4})
+    with shards(server, reader, mode) as opened:
+        assert keys(opened) == KEYS
+
+
+@pytest.mark.parametrize(("reader", "mode"), SHARDS)
+def test_a_shard_that_cannot_be_had_ends_the_reading_with_its_name(store, reader, mode):
+    """Whoever fills a FIFO ends it there, which looks like the end of the data."""
+    server = store({"kind": "s3_error", "operation": "GetObject", "key": "tars/2.tar", "status": 403, "code": "AccessDenied"})
+    words = r"s3://outrider/tars/2\.tar: it cannot be (read|copied)"
+    with pytest.raises((BadSampleError, SystemExit), match=words), shards(server, reader, mode) as opened:
+        keys(opened)
+
+
+def test_after_a_fifo_that_ended_too_early_the_next_epoch_has_its_own(store):
+    refused = {"kind": "s3_error", "operation": "GetObject", "key": "tars/2.tar", "status": 403, "code": "AccessDenied", "times": ATTEMPTS}
+    with shards(store(refused), "pipe", "pipe", max_bad_samples=9) as opened:
+        with pytest.raises(BadSampleError, match=r"channel_0: s3://outrider/tars/2\.tar: it cannot be read"):
+            keys(opened)
+        assert keys(opened, 1) == KEYS
 
 
 @pytest.mark.parametrize(("reader", "mode"), READERS)

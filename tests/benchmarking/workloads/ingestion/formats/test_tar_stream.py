@@ -55,6 +55,11 @@ def test_what_is_no_archive_is_said():
         list(members(io.BytesIO(b"<html>" + b" " * 2000)))
 
 
+def test_an_empty_file_is_said():
+    with pytest.raises(DamagedTarError, match="it is empty"):
+        list(members(io.BytesIO(b"")))
+
+
 def test_a_flipped_bit_in_a_header_is_seen(tmp_path):
     content = bytearray(tar_of(tmp_path / "a.tar", CONTENT).read_bytes())
     content[1536 + 5] ^= 4

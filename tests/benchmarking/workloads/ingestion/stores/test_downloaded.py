@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from benchmarking.workloads.ingestion.stores.base import StoredName
-from benchmarking.workloads.ingestion.stores.downloaded import ScratchUse, below, download, scratch_folder
+from benchmarking.workloads.ingestion.stores.downloaded import ScratchUse, below, download, parts_of, scratch_folder
 from benchmarking.workloads.ingestion.stores.s3_connector import S3Connector
 
 
@@ -14,6 +14,14 @@ def test_names_below_a_uri():
     assert below("s3://b/data-2/1.jpg", "s3://b/data") == "data-2/1.jpg"
     with pytest.raises(SystemExit, match="leads out of the folder"):
         below("s3://b/data/../1.jpg", "s3://b/data/")
+
+
+@pytest.mark.parametrize(
+    ("size", "parts"), [(0, [(0, 0)]), (1, [(0, 1)]), (8 << 20, [(0, 8 << 20)]), ((8 << 20) + 5, [(0, 8 << 20), (8 << 20, (8 << 20) + 5)])]
+)
+def test_objects_are_copied_in_parts_so_that_no_more_than_those_under_way_are_in_memory(size, parts):
+    assert [(part.start, part.stop) for part in parts_of(size)] == parts
+    assert parts_of(-1) == [slice(None)]
 
 
 def test_a_disk_that_is_too_small_is_said_before_anything_is_copied(tmp_path):
