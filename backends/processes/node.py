@@ -6,6 +6,7 @@ jobs as ever: TERM, grace, KILL. Where it is killed itself, its watchdog ends th
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import signal
@@ -19,7 +20,7 @@ from backends.common.activation import activation_of
 from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.reactor import Reactor
-from backends.events import Accepted, Closed, Event, Progressed, Reported
+from backends.events import Accepted, Closed, Event, Noted, Progressed, Reported
 from backends.failures import Cause, Outcome
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.job import ProcessJob, Termination
@@ -165,6 +166,10 @@ class NodeJobs:
             return
         self._runner.start(job)
 
+    def note(self, text: str) -> None:
+        """Let the controller know something that is no job's."""
+        self._events.append(Noted("", self._now(), text=text))
+
     def _follow(self, job: str, text: bytes) -> None:
         self._logs.setdefault(job, bytearray()).extend(text)
 
@@ -178,6 +183,18 @@ class NodeJobs:
         logs = tuple(LogPiece(job, bytes(text)) for job, text in self._logs.items())
         events, self._events, self._logs = tuple(self._events), [], {}
         return NodeBatch(self._now(), events, logs, is_urgent)
+
+
+class _Noting(logging.Handler):
+    """Lets what is logged on a node be known to its controller, as nobody reads its output."""
+
+    def __init__(self, jobs: NodeJobs) -> None:
+        super().__init__(logging.WARNING)
+        self._jobs = jobs
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass on what is said."""
+        self._jobs.note(record.getMessage())
 
 
 def main() -> None:
@@ -196,6 +213,7 @@ def main() -> None:
             return
         waiting += frames.feed(piece)
     jobs = NodeJobs(pickle.loads(waiting.pop(0)), lambda batch: _write(output, framed_batch(batch)))
+    logging.getLogger().addHandler(_Noting(jobs))
     _write(output, framed_batch(NodeBatch(SteadyClock()(), is_urgent=True)))
 
     def hear() -> None:

@@ -111,8 +111,11 @@ def _await_request(connection: socket, answer: int, address: int, width: int) ->
     if received is None:
         os._exit(_NO_MORE)
     request, descriptors = received
-    try:
+    try:  # noqa: SIM105 (contextlib would be one more module in each job)
         os.sched_setaffinity(0, request["cores"])
+    except OSError:
+        pass  # cores that this machine has not, as those of a job that is tied to none: it runs on all, as it does cold
+    try:
         job = os.fork()
     except OSError as error:
         os.write(answer, f"cannot be forked: {error}".encode())

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from backends.common import process_tree
-from backends.events import Accepted, Closed, Ended, Reported, Started
+from backends.events import Accepted, Closed, Ended, Noted, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.job_input import JobInput
 from backends.job_spec import JobSpec
@@ -37,14 +37,14 @@ ENDLESS = "import signal, time\nfrom outrider_report import report\n{}report(epo
 class Node:
     """One such process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, preload: tuple[str, ...] = ()) -> None:
         self.folder = folder
         self.process = subprocess.Popen(
             [sys.executable, "-m", "backends.processes.node"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         self.batches: list[NodeBatch] = []
         self.frames = FrameBuffer()
-        self.tell(NodeSettings(str(folder / "node"), "token-of-a-test-node", grace_s=2.0))
+        self.tell(NodeSettings(str(folder / "node"), "token-of-a-test-node", grace_s=2.0, preload=preload))
 
     def tell(self, message) -> None:
         self.process.stdin.write(framed(message))
@@ -68,8 +68,8 @@ class Node:
 
 
 @pytest.fixture
-def node(tmp_path):
-    made = Node(tmp_path)
+def node(tmp_path, request):
+    made = Node(tmp_path, getattr(request, "param", ()))
     yield made
     made.process.stdin.close()
     made.process.wait(30)
@@ -120,6 +120,19 @@ def test_a_stop_ends_a_script_that_takes_no_notice(node):
     node.tell(StopJob("unknown", Cause.SCHEDULER))
     node.until(has(Closed))
     assert (node.events(Closed)[0].outcome, node.events(Closed)[0].cause) == (Outcome.STOPPED, Cause.SCHEDULER)
+
+
+@pytest.mark.parametrize("node", [("wave",)], indirect=True)
+def test_jobs_are_forked_where_modules_are_preloaded_and_it_is_said_what_is_not(node):
+    node.tell(StartJob(node.job("one", "import sys\nfrom outrider_report import report\nreport(epoch='wave' in sys.modules)\n"), cores=1))
+    node.until(has(Closed))
+    assert node.events(Noted) == []
+    assert node.events(Reported)[0].metrics == {"epoch": True}
+    shell = node.folder / "two.sh"
+    shell.write_text("echo '[tune-metric]: {\"epoch\": 1}'\n")
+    node.tell(StartJob(JobSpec("two", 0, 1, "", command=("sh", str(shell)), instance_type="some.1cpu"), cores=1))
+    node.until(has(Closed, 2))
+    assert "sh is no Python script or module that could be forked" in node.events(Noted)[0].text
 
 
 def pid_of(node: Node) -> int:
