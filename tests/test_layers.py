@@ -289,6 +289,7 @@ NAMES_A_GUEST = {
     "benchmarking.workloads.load.signing": {"sagemaker"},  # the service that requests are signed for
     "benchmarking.syne_tune_adapter.importing": {"sagemaker"},  # theirs hold arguments of the SageMaker SDK
     "backends.common.aws_client": {"sagemaker"},  # the extra of this name, with boto3
+    "backends.reporter.outrider_ray.trial": {"ray"},  # the package, whose Tuner a script is written for
     "backends.common.script_mode": {"local"},  # what the toolkit calls an instance type that it is not told
     "launch.face": {"warm_pool"},  # the flag of this name
     "launch.outcome": {"warm_pool"},  # a key of the results in JSON, which programs read

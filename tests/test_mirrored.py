@@ -20,6 +20,10 @@ TESTED_TOGETHER = {
         "backends/ray/links.py",
         "backends/ray/nodes.py",
     ],
+    "tests/backends/ray/test_trainables.py": [
+        "backends/reporter/outrider_ray/trial.py",
+        "backends/reporter/outrider_ray/tuning.py",
+    ],
     "tests/benchmarking/models/test_exporting.py": [
         "benchmarking/models/exporters.py",
         "benchmarking/models/networks.py",
