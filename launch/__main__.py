@@ -1,7 +1,6 @@
 """`outrider VERB` = `python -m launch VERB`: finds the verb's module, shows `UserError` without a traceback, returns the exit code."""
 
 import contextlib
-import gc
 import importlib
 import os
 import sys
@@ -53,14 +52,16 @@ def program(usual: str = "") -> int:
     Args:
         usual: the verb where the command line begins with none; without it there has to be one.
     """
-    # Imports and definitions leave next to nothing that only a collection would free, and would set off hundreds of them.
-    gc.set_threshold(50_000, 20, 20)
-    if too_old(sys.version_info[:3]) is None:
-        from launch.streams import speak_utf8
-
-        speak_utf8()
     words = sys.argv[1:]
-    return main(words if not usual or (words[:1] and words[0] in VERBS) else [usual, *words])
+    words = words if not usual or (words[:1] and words[0] in VERBS) else [usual, *words]
+    if too_old(sys.version_info[:3]) is not None:
+        return main(words)
+    from launch.few_collections import few_collections
+    from launch.streams import speak_utf8
+
+    with few_collections():
+        speak_utf8()
+        return main(words)
 
 
 def _run(arguments: "Sequence[str]") -> int:

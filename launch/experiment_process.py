@@ -23,6 +23,7 @@ from benchmarking.controller.state import ExperimentState
 from definitions import strict_json
 from definitions.errors import EXIT_DETACHED, EXIT_INTERRUPTED
 from launch.experiment_outcome import ExperimentOutcome
+from launch.few_collections import few_collections
 from launch.one_experiment import attempt
 from launch.progress import Progress
 from launch.request import RunRequest
@@ -273,7 +274,7 @@ def main() -> int:
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
-    with lenient_streams():
+    with few_collections(), lenient_streams():
         _serve(orders, send)
     return 0
 

@@ -86,7 +86,15 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("emulator", "local", "ray", "reporter", "sagemaker", "simulated"),
         ("endpoint",),
     ),
-    "launch": (("python_version",), ("remote",), (".",), ("launching",), ("verbs",), ("__main__", "face"), ("reference",)),
+    "launch": (
+        ("few_collections", "python_version"),
+        ("remote",),
+        (".",),
+        ("launching",),
+        ("verbs",),
+        ("__main__", "face"),
+        ("reference",),
+    ),
     "backends/emulator": (
         ("core",),
         ("http",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -67,12 +68,25 @@ def make_client(
 
 
 def make_session() -> Any:
-    """Return a session of boto3's, in which credentials and configuration are looked up once; raises `UserError` as `make_client`."""
+    """Return a session of boto3's, in which credentials and configuration are looked up once; raises `UserError` as `make_client`.
+
+    All sessions have the descriptions of services in common: they are megabytes of JSON, and a command makes several sessions.
+    """
     try:
         import boto3
+        import botocore.session
     except ImportError as error:
         raise boto3_missing() from error
-    return boto3.session.Session()
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _loader(session.get_config_variable("data_path")))
+    return boto3.session.Session(botocore_session=session)
+
+
+@functools.cache
+def _loader(data_path: str | None) -> Any:
+    from botocore.loaders import create_loader
+
+    return create_loader(data_path)
 
 
 def is_loopback(url: str | None) -> bool:

@@ -16,9 +16,12 @@ def main(arguments: "list[str]") -> int:
     """Run a controller and return the job's exit code."""
     problem = too_old(sys.version_info[:3])
     if problem is None:
-        from launch.remote.in_job import run_controller
+        from launch.few_collections import few_collections
 
-        return run_controller(arguments, os.environ, ROOT)
+        with few_collections():
+            from launch.remote.in_job import run_controller
+
+            return run_controller(arguments, os.environ, ROOT)
     sentence = problem + ", which is that of the controllers' image: give another one, remote.image"
     sys.stderr.write(sentence + "\n")
     leave_failure(os.environ.get("SM_OUTPUT_DIR", ""), sentence)

@@ -21,6 +21,19 @@ def test_what_is_given_arrives():
     assert (client.meta.config.max_pool_connections, client.meta.config.proxies) == (7, None)
 
 
+def test_what_describes_a_service_is_read_once_by_all_clients(monkeypatch):
+    import botocore.loaders
+    import botocore.session
+
+    # Tests have their own way to read it once.
+    monkeypatch.setattr(botocore.session, "create_loader", botocore.loaders.create_loader)
+    make_client("ecr", region="eu-west-1", **KEYS)
+    read, load = [], botocore.loaders.JSONFileLoader.load_file
+    monkeypatch.setattr(botocore.loaders.JSONFileLoader, "load_file", lambda self, path: read.append(path) or load(self, path))
+    make_client("ecr", region="eu-west-1", **KEYS)
+    assert read == []
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_no_proxy_stands_before_this_machine(host):
     client = make_client("logs", region="eu-west-1", endpoint_url=f"http://{host}:1", **KEYS)
