@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +13,11 @@ from .tensors import BadTensorError, TensorValue, outputs_of
 LATE, UNANSWERED = "late", "unanswered"
 """No answer within the time limit; none when the load ended."""
 DENIED = "denied"
+MODEL_TOO_LARGE = "model_too_large"
+"""The endpoint unloaded what it could, and its container still had no memory for the model (507 behind a 424)."""
 EMPTY, MALFORMED, SHAPE, NUMBERS = "empty", "malformed", "shape", "numbers"
-_BY_STATUS = {403: DENIED, 413: "too_large_request", 424: "model_error", 429: "not_ready", 503: "unavailable", 507: "no_memory"}
+_MODEL_ERROR, _NO_MEMORY = 424, 507
+_BY_STATUS = {403: DENIED, 413: "too_large_request", _MODEL_ERROR: "model_error", 429: "not_ready", 503: "unavailable", _NO_MEMORY: "no_memory"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,15 @@ def kind_of_status(status: int) -> str:
     return "" if status == 200 else _BY_STATUS.get(status, f"status_{status}")
 
 
+def _is_of_memory(body: bytes) -> bool:
+    """Return whether the service says of a model's error that its container answered that memory is short."""
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(said, dict) and said.get("OriginalStatusCode") == _NO_MEMORY
+
+
 class AnswerCheck:
     """Judges the answers to one payload of one model; equal bodies are read once.
 
@@ -54,7 +67,7 @@ class AnswerCheck:
         """Return the kind of error that an answer is; empty for one that is right."""
         wrong = kind_of_status(answer.status)
         if wrong:
-            return wrong
+            return MODEL_TOO_LARGE if answer.status == _MODEL_ERROR and _is_of_memory(answer.body) else wrong
         if not answer.body:
             return EMPTY
         if answer.body == self._good:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .answers import MODEL_TOO_LARGE
 from .calls import CallEnd, Caller
 
 _TRY_AGAIN = ("not_ready", "no_memory", "unavailable", "late")
@@ -63,8 +64,9 @@ async def warm_up(caller: Caller, targets: int, limit_s: float, name: Callable[[
                 repeated += 1
                 await asyncio.sleep(_APART_S)
             else:
-                said = f": {how.text}" if how.text else ""
-                raise SystemExit(f"target {name(target)}: its first call ended as {how.kind}{said}")
+                said = f"target {name(target)}: its first call ended as {how.kind}" + (f": {how.text}" if how.text else "")
+                # The words of a Python program, so that who reads the log tells a lack of memory from other reasons.
+                raise SystemExit(f"MemoryError: {said}" if how.kind == MODEL_TOO_LARGE else said)
     return WarmUp(calls, repeated, cold, time.monotonic() - began_s)
 
 

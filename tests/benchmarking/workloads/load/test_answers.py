@@ -33,6 +33,9 @@ def answer(data=(1.0, 2.0, 3.0, 100.0), shape=(2, 2), status=200, name="y", data
         (answer(status=302), "status_302"),
         (answer(status=429), "not_ready"),
         (answer(status=424), "model_error"),
+        (answer(status=424, body=b'{"OriginalStatusCode": 400}'), "model_error"),
+        (answer(status=424, body=b"<html>"), "model_error"),
+        (answer(status=424, body=b'{"OriginalStatusCode": 507}'), "model_too_large"),
         (answer(status=204), "status_204"),
     ],
 )

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from backends.failures import Cause, classify_exit
 from benchmarking.workloads.load.calls import CallEnd
 from benchmarking.workloads.load.warming import warm_up
 
@@ -38,6 +39,12 @@ def test_a_target_that_loads_for_longer_than_an_answer_may_take_is_called_again(
 def test_what_answers_wrongly_is_no_target_that_loads():
     with pytest.raises(SystemExit, match="target 1: its first call ended as status_500"):
         asyncio.run(warm_up(SaidCaller({1: ["status_500"]}), 2, 60.0))
+
+
+def test_a_model_that_no_room_can_be_made_for_is_told_as_a_lack_of_memory():
+    with pytest.raises(SystemExit) as ended:
+        asyncio.run(warm_up(SaidCaller({1: ["model_too_large"]}), 2, 60.0))
+    assert classify_exit(1, [str(ended.value)]) == (Cause.OUT_OF_MEMORY, "MemoryError: target 1: its first call ended as model_too_large")
 
 
 def test_a_target_that_is_late_for_good_ends_the_load():
