@@ -165,7 +165,6 @@ TESTED_TOGETHER = {
         "backends/serving/program.py",
         "backends/serving/v2.py",
         "backends/serving/front/__main__.py",
-        "backends/serving/front/cache.py",
         "backends/serving/front/service.py",
         "backends/serving/front/settings.py",
     ],

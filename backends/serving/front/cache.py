@@ -20,6 +20,10 @@ from definitions.errors import OutriderError
 from definitions.quantities import size_text
 
 
+_UNPACKED_AHEAD = 4
+"""Archives at most that are fetched, or wait unpacked until memory is free: so many and those of loaded models are on the disk."""
+
+
 class NotReadyError(OutriderError):
     """A model is being loaded and was not ready in time."""
 
@@ -72,6 +76,7 @@ class ModelCache:
         self._loading: dict[str, asyncio.Task[Resident]] = {}
         self._waiters: dict[str, int] = {}
         self._memory = asyncio.Lock()
+        self._ahead = asyncio.Semaphore(_UNPACKED_AHEAD)
         self._released = asyncio.Event()
         self._needs: dict[str, int] = {}
         """Bytes that a load of one kind of package was seen to add at most."""
@@ -120,7 +125,9 @@ class ModelCache:
             return True
 
     def forget(self) -> None:
-        """Forget all loaded models, as their server is gone."""
+        """Forget all loaded models, as their server is gone, and delete what was unpacked for them."""
+        for one in self._residents.values():
+            remove(one.place)
         self._residents.clear()
 
     async def measure(self) -> int:
@@ -153,13 +160,14 @@ class ModelCache:
 
     async def _load(self, target: str) -> Resident:
         try:
-            unpacked = await asyncio.to_thread(self._fetch, target)
-            try:
-                async with self._memory:
-                    return await self._admit(target, unpacked)
-            except BaseException:
-                remove(unpacked.place)
-                raise
+            async with self._ahead:
+                unpacked = await asyncio.to_thread(self._fetch, target)
+                try:
+                    async with self._memory:
+                        return await self._admit(target, unpacked)
+                except BaseException:
+                    remove(unpacked.place)
+                    raise
         except BaseException:
             self.counters.failed_loads += 1
             raise
