@@ -1,4 +1,4 @@
-"""A benchmark of an endpoint whose load waits where a test wants it, an emulator that outlives controllers, and what both say at the end."""
+"""An endpoint whose load waits where a test wants it, an emulator that outlives controllers, and what both say at the end."""
 
 from __future__ import annotations
 
@@ -113,10 +113,11 @@ class EndpointLab:
     def call(self):
         """Call the endpoint on the emulator until it answers, whatever has died."""
         (name,), runtime = self.endpoints(), self.emulator.client("sagemaker-runtime")
+        asked = {"EndpointName": name, "TargetModel": "linear-v0.tar.gz", "Body": ROW, "ContentType": "application/json"}
         give_up_at = time.monotonic() + 300.0
         while True:
             try:
-                answer = runtime.invoke_endpoint(EndpointName=name, TargetModel="linear-v0.tar.gz", Body=ROW, ContentType="application/json")
+                answer = runtime.invoke_endpoint(**asked)
                 assert json.loads(answer["Body"].read())["outputs"][0]["data"] == [3.0, 6.0, 9.0, 12.0]
                 return
             except ClientError:

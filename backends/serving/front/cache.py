@@ -19,7 +19,6 @@ from backends.serving.front.packages import PackageSource, Unpacked, remove, unp
 from definitions.errors import OutriderError
 from definitions.quantities import size_text
 
-
 _UNPACKED_AHEAD = 4
 """Archives at most that are fetched, or wait unpacked until memory is free: so many and those of loaded models are on the disk."""
 
