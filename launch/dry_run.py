@@ -25,6 +25,7 @@ from benchmarking.decided import decided, what_travels
 from benchmarking.forecasting.lookup import LIMIT_WORDS, ForecastLookup, forecast_text, latest_forecasts
 from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
+from benchmarking.planning.engine_orders import EngineCost, engine_cost
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
@@ -35,7 +36,7 @@ from benchmarking.studies.standing import final_ending, spent_usd
 from definitions.backend_registry import backend_description
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
-from definitions.instances import default_instance_type
+from definitions.instances import default_instance_type, price_of
 from definitions.trial import TrialSpec
 from launch.at_once import at_once
 from launch.study_planning import folder_of, share_of
@@ -133,6 +134,8 @@ def _look(spec: ExperimentSpec, environ: Mapping[str, str], spent_already_usd: f
         try:
             forecasts = latest_forecasts(spec.definition, spec.results_dir, spec.backend, backend.region)
             row, whole, dropped, planned = _row(spec, backend, forecasts)
+            engines = _engines(spec, backend)
+            whole = engines.added_to(whole, spec.definition.budget.max_cost)
             is_over = has_ended(spec)
             worst = still_to_spend(whole, spec.definition.budget.max_cost, spent_already_usd, is_over=is_over)
             longest = "no limit" if worst.longest_s is None else duration(worst.longest_s)
@@ -140,7 +143,7 @@ def _look(spec: ExperimentSpec, environ: Mapping[str, str], spent_already_usd: f
             method = _method(spec, backend)
             trials = partial(attrgetter("trials"), planned)
             lines = [*decided(spec, backend, planned.workers, finite=method.finite, environ=environ, trials=trials)]
-            lines += [*([method.about] if method.about else []), *_of_earlier_runs(spec, method)]
+            lines += [*([method.about] if method.about else []), *_of_earlier_runs(spec, method), *_engine_lines(engines)]
             travels = "\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))
             label = backend.capabilities.price_label
         finally:
@@ -284,6 +287,24 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
         workers,
     ]
     return row, worst, len(dropped), plan
+
+
+def _engines(spec: ExperimentSpec, backend: Backend) -> EngineCost:
+    def usd_per_hour(instance_type: str) -> float | None:
+        found = price_of(instance_type, backend.region, options=spec.definition.block)
+        return None if found is None else found.usd_per_hour
+
+    return engine_cost(spec.definition, spec.backend, usd_per_hour)
+
+
+def _engine_lines(engines: EngineCost) -> list[str]:
+    if not engines.instance_types:
+        return []
+    on, count = ", ".join(dict.fromkeys(engines.instance_types)), len(engines.instance_types)
+    return [
+        f"TensorRT engines are made before, by {count} training job{'s' * (count > 1)} on {on}: of what is shown up to "
+        f"{duration(engines.seconds)} and {dollars(engines.usd)}; those of earlier runs are kept"
+    ]
 
 
 def _check_first(spec: ExperimentSpec, plan: Plan) -> None:

@@ -90,8 +90,8 @@ class JobBuilder:
         self._max_run_s = longest_run_s(definition.budget, described.default_max_run_s)
         block = definition.block(backend, described.block)
         self._grace_s = described.grace_s(block)
-        # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it.
-        served = definition.endpoint
+        # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it; on this machine within its own time.
+        served = None if described.shares_this_machine else definition.endpoint
         self._beside_s = described.billed_beside_s(block) if served is None else served.deploy_s + described.deletion_s(block)
         self._fallbacks = described.fallback_instance_types(block)
         self._use = TRAINING if definition.endpoint is None else HOSTING

@@ -141,3 +141,30 @@ def test_a_study_that_goes_on_shows_what_it_spent_and_never_more_than_its_cap(to
     )
     assert [line.split()[7:] for line in out.splitlines() if " RS  " in line][:2] == [["over", "$0.00", dollars(usd)] for usd in before]
     assert 0 < sum(before) < 0.001
+
+
+SERVED = """\
+name: served
+script: load.py
+models: {net: {type: small_cnn}}
+endpoint: {mode: multi, deploy_s: 1200}
+space: {platform: {choice: [onnx, trt]}, instance_type: {choice: [ml.g4dn.xlarge]}}
+objectives: {max_rate_per_s: max}
+budget: {max_run: 600}
+n_workers: 1
+"""
+
+
+@pytest.mark.slow
+def test_an_endpoint_costs_its_deployment_load_and_deletion_as_one_and_its_engine_as_training(toy, run, monkeypatch):
+    (toy.folder / "load.py").write_text("", encoding="utf-8")
+    (toy.folder / "served.yaml").write_text(SERVED, encoding="utf-8")
+    words = ("--benchmark", "served.yaml", "--method", "GRID", "--backend", "sagemaker", "--emulate", "--dry_run")
+    code, out, err = run(*words)
+    assert code == 0, err
+    jobs_s = 2 * (1200 + 600 + 120 + 300)
+    assert dollars_in(out, "worst case of all: USD") == pytest.approx((jobs_s / 3600 + 1) * 0.7364, rel=0.01)
+    assert "TensorRT engines are made before, by 1 training job on ml.g4dn.xlarge: of what is shown up to 60 min 0 s and $0.74;" in out
+    assert "travel" not in out
+    _, out, _ = run(*words, "--max_cost", "1.5")
+    assert "worst case of all: $1.50" in out

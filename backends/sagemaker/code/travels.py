@@ -23,7 +23,8 @@ def what_travels(definition: BenchmarkDefinition, *, whole: bool) -> list[str]:
     Raises:
         UserError: the source cannot travel.
     """
-    folder, has_source = Path(definition.source_dir), definition.program is not None
+    # The load of an endpoint runs where its controller does.
+    folder, has_source = Path(definition.source_dir), definition.program is not None and definition.endpoint is None
     if whole:
         return _listed(pack(folder, definition.include)) if has_source else []
     lines = []

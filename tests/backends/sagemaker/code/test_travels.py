@@ -30,3 +30,10 @@ def test_what_stays_behind_and_what_others_may_read_is_named(tmp_path):
         "have the script get it from a secret store",
     ]
     assert what_travels(definition(tmp_path, include=[".env"]), whole=False) == []
+
+
+def test_of_an_endpoint_whose_load_runs_here_nothing_travels(tmp_path):
+    (tmp_path / "t.py").write_text("")
+    (tmp_path / ".env").write_text("")
+    served = definition(tmp_path, endpoint={"mode": "single", "existing": "theirs"})
+    assert what_travels(served, whole=True) == what_travels(served, whole=False) == []
