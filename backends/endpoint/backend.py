@@ -23,6 +23,7 @@ from backends.endpoint.deployed_job import DeployedJob, EndpointPhase
 from backends.endpoint.listing import EndpointPoller
 from backends.endpoint.load_job import cores_of, endpoint_variables, load_spec
 from backends.endpoint.packages_in_s3 import PackageStore
+from backends.endpoint.reasons import has_expired
 from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.job_spec import JobSpec
@@ -355,7 +356,7 @@ class EndpointBackend(Backend):
             job.end_as(Outcome.FAILED, event.cause, event.message)
             self._course.finish(job)
         elif isinstance(event, Closed):
-            self._course.script_closed(job, event)
+            self._course.script_closed(job, replace(event, cause=Cause.CREDENTIALS) if has_expired(event) else event)
 
     def _began(self, job: DeployedJob, event: Started) -> None:
         if not job.started:

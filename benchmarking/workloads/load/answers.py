@@ -13,11 +13,25 @@ from .tensors import BadTensorError, TensorValue, outputs_of
 LATE, UNANSWERED = "late", "unanswered"
 """No answer within the time limit; none when the load ended."""
 DENIED = "denied"
+"""The service does not take who asks; says nothing of the endpoint."""
 MODEL_TOO_LARGE = "model_too_large"
 """The endpoint unloaded what it could, and its container still had no memory for the model (507 behind a 424)."""
 EMPTY, MALFORMED, SHAPE, NUMBERS = "empty", "malformed", "shape", "numbers"
+_DENIALS = (
+    "AccessDeniedException", "ExpiredTokenException", "IncompleteSignature", "InvalidClientTokenId", "InvalidSignatureException",
+    "MissingAuthenticationToken", "UnrecognizedClientException",
+)  # fmt: skip
+"""Types of errors that services of AWS tell in a header, whatever status goes with them."""
+_ERROR_TYPE = "x-amzn-errortype"
 _MODEL_ERROR, _NO_MEMORY = 424, 507
-_BY_STATUS = {403: DENIED, 413: "too_large_request", _MODEL_ERROR: "model_error", 429: "not_ready", 503: "unavailable", _NO_MEMORY: "no_memory"}
+_BY_STATUS = {
+    403: DENIED,
+    413: "too_large_request",
+    _MODEL_ERROR: "model_error",
+    429: "not_ready",
+    503: "unavailable",
+    _NO_MEMORY: "no_memory",
+}
 
 
 @dataclass(frozen=True)
@@ -41,13 +55,17 @@ def kind_of_status(status: int) -> str:
     return "" if status == 200 else _BY_STATUS.get(status, f"status_{status}")
 
 
-def _is_of_memory(body: bytes) -> bool:
-    """Return whether the service says of a model's error that its container answered that memory is short."""
+def _told_by_service(answer: HttpAnswer) -> str:
+    """Return the kind of error that an answer's header or body tells and its status does not; empty where they tell none."""
+    if answer.headers.get(_ERROR_TYPE, "").partition(":")[0] in _DENIALS:
+        return DENIED
+    if answer.status != _MODEL_ERROR:
+        return ""
     try:
-        said = json.loads(body)
+        said = json.loads(answer.body)
     except ValueError:
-        return False
-    return isinstance(said, dict) and said.get("OriginalStatusCode") == _NO_MEMORY
+        return ""
+    return MODEL_TOO_LARGE if isinstance(said, dict) and said.get("OriginalStatusCode") == _NO_MEMORY else ""
 
 
 class AnswerCheck:
@@ -67,7 +85,7 @@ class AnswerCheck:
         """Return the kind of error that an answer is; empty for one that is right."""
         wrong = kind_of_status(answer.status)
         if wrong:
-            return MODEL_TOO_LARGE if answer.status == _MODEL_ERROR and _is_of_memory(answer.body) else wrong
+            return _told_by_service(answer) or wrong
         if not answer.body:
             return EMPTY
         if answer.body == self._good:

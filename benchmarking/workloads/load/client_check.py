@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .answers import DENIED
+from .calls import CallEnd
 from .tally import LoadTally
 
 CLIENT_BOUND = "client-bound"
@@ -49,3 +51,20 @@ def client_problem(tally: LoadTally, client: ClientLoad, rate: float) -> str:
     if client.cpu_share >= _BUSY:
         return f"{said}: the client's core is busy to {100 * client.cpu_share:.0f} %; use more --client_processes"
     return f"{said}; something else uses the client's core"
+
+
+def check_all_allowed(tally: LoadTally, what: str) -> None:
+    """Raise `SystemExit` where requests were denied: who asked was not let in, or not any more, of which no figure of an endpoint is made.
+
+    Args:
+        tally: of the load.
+        what: it was, e.g. `at 100/s`.
+    """
+    if tally.errors[DENIED]:
+        raise SystemExit(f"{what} {tally.errors[DENIED]} requests were denied: {tally.texts.get(DENIED, '')}")
+
+
+def check_allowed(how: CallEnd, what: str) -> None:
+    """Raise `SystemExit` where one call was denied; see `check_all_allowed`."""
+    if how.kind == DENIED:
+        raise SystemExit(f"a call {what} was denied: {how.text}")

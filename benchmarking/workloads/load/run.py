@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from .client_check import ClientLoad, client_problem
+from .client_check import ClientLoad, check_all_allowed, check_allowed, client_problem
 from .endpoint import CalledEndpoint
 from .figures import figures_of
 from .load_files import LoadFiles
@@ -116,6 +116,7 @@ async def _open(run: _Run) -> None:
     plan = replace(plan, begin_s=soon())
     with run.around.phase("load"):
         result = await run.client.open_load(options.rate, plan, lambda _now, _tally: False)
+    check_all_allowed(result.tally, f"at {options.rate:g}/s")
     used = used_between(before, await run.status.read())
     problem = client_problem(result.tally, result.client, options.rate)
     found = figures_of(result.tally, result.seconds) | _of_client(result.client, problem) | used
@@ -138,6 +139,7 @@ async def _users(run: _Run) -> None:
 
     def done(number: int, tally: LoadTally) -> None:
         stage, before = stages[number], stages[number - 1].users if number else 0
+        check_all_allowed(tally, f"of {stage.users} users")
         seconds = stage.seconds - arrival_s(before, stage)
         found = {"stage": number + 1, "users": stage.users, **figures_of(tally, seconds)}
         problem = client_problem(tally, ClientLoad(), 0.0)
@@ -155,6 +157,7 @@ async def _models(run: _Run) -> None:
 
     async def call(target: int) -> TargetCall:
         how, seconds = await one_call(caller, target, 0)
+        check_allowed(how, f"of copy {target + 1}")
         return TargetCall(how.kind, how.is_cold, seconds)
 
     before = await run.status.read()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .calls import CallEnd
-from .client_check import CLIENT_BOUND
+from .client_check import CLIENT_BOUND, check_all_allowed, check_allowed
 from .endpoint import CalledEndpoint
 from .estimate import RateEstimate, estimated_rate
 from .evidence import PASSES, ShareEvidence
@@ -28,7 +28,6 @@ from .session import LoadClient
 Report = Callable[..., None]
 
 _IDLE_SHARE = 0.2
-_DENIED = "denied"
 _MOST_LATE = 3
 """Probes at most that begin after the time for them is over, to certify a promising rate, or the one below it."""
 
@@ -155,6 +154,8 @@ class RunningSearch:
         known = self._kept.read()
         if known is not None:
             return known
+        for how, _ in idle:
+            check_allowed(how, "without load")
         problem = idle_problem(idle, self._options)
         right = [seconds for how, seconds in idle if not how.kind]
         if problem:
@@ -249,9 +250,7 @@ class RunningSearch:
             f"{_quantile_text(outcome, self._options)} of {self._options.slo_ms:g} ms, errors {outcome.tally.failed}"
             + (f"; {outcome.why}" if outcome.why else "")
         )
-        if outcome.tally.errors[_DENIED]:
-            said = outcome.tally.texts.get(_DENIED, "")
-            raise SystemExit(f"at {outcome.rate:.4g}/s {outcome.tally.errors[_DENIED]} requests were denied: {said}")
+        check_all_allowed(outcome.tally, f"at {outcome.rate:.4g}/s")
 
     def _note(self, record: SearchRecord, outcome: ProbeOutcome, search: RateSearch, used: Mapping[str, Any]) -> None:
         best = search.passed

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from backends.endpoint.reasons import cause_of, is_absent, is_in_progress, is_there_already
-from backends.failures import Cause
+from backends.endpoint.reasons import cause_of, has_expired, is_absent, is_in_progress, is_there_already
+from backends.events import Closed
+from backends.failures import Cause, Outcome
 from backends.sagemaker.aws.errors import CallFailure, kind_of
 
 PING = "The primary container for production variant AllTraffic did not pass the ping health check."
@@ -37,3 +38,16 @@ def test_refusals_of_the_service():
     in_progress = failure(f'Cannot update in-progress endpoint "{arn}".')
     assert (is_in_progress(in_progress), is_absent(in_progress), is_there_already(in_progress)) == (True, False, False)
     assert not is_absent(failure("Could not find model data at s3://b/m.tar.gz."))
+
+
+@pytest.mark.parametrize(
+    ("message", "is_so"),
+    [
+        ('at 128/s 3 requests were denied: {"message": "The security token included in the request is expired"}', True),
+        ("target m-v0: its first call ended as denied: Signature expired: 20261130T090000Z is now earlier than 20261130T091000Z", False),
+        ("at 128/s 3 requests were denied: User: x is not authorized to perform: sagemaker:InvokeEndpoint", False),
+        ("ValueError: the licence has expired", False),
+    ],
+)
+def test_credentials_that_expired_under_load_are_no_fault_of_the_trial(message, is_so):
+    assert has_expired(Closed("x1", 1.0, Outcome.FAILED, Cause.SCRIPT_ERROR, message)) is is_so

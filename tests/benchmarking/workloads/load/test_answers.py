@@ -10,9 +10,9 @@ SHAPES = Expected((TensorValue("y", "FP32", (2, -1), ()),), exact=False)
 NUMBERS = Expected((TensorValue("y", "FP32", (2, 2), (1.0, 2.0, 3.0, 100.0)),), absolute=0.01, relative=0.001)
 
 
-def answer(data=(1.0, 2.0, 3.0, 100.0), shape=(2, 2), status=200, name="y", datatype="FP32", body=None):
+def answer(data=(1.0, 2.0, 3.0, 100.0), shape=(2, 2), status=200, name="y", datatype="FP32", body=None, kind=None):
     content = json.dumps({"outputs": [{"name": name, "datatype": datatype, "shape": shape, "data": list(data)}]}).encode()
-    return HttpAnswer(status, {}, content if body is None else body)
+    return HttpAnswer(status, {} if kind is None else {"x-amzn-errortype": kind}, content if body is None else body)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,8 @@ def answer(data=(1.0, 2.0, 3.0, 100.0), shape=(2, 2), status=200, name="y", data
         (answer(status=424, body=b"<html>"), "model_error"),
         (answer(status=424, body=b'{"OriginalStatusCode": 507}'), "model_too_large"),
         (answer(status=204), "status_204"),
+        (answer(status=400, kind="ValidationError"), "status_400"),
+        (answer(status=400, kind="ExpiredTokenException:http://internal.amazon.com/coral/com.amazon.coral.service/"), "denied"),
     ],
 )
 def test_what_is_wrong_with_an_answer(given, kind):

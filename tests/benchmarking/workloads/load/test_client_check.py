@@ -1,6 +1,7 @@
 import pytest
 
-from benchmarking.workloads.load.client_check import ClientLoad, client_problem
+from benchmarking.workloads.load.calls import CallEnd
+from benchmarking.workloads.load.client_check import ClientLoad, check_all_allowed, check_allowed, client_problem
 from benchmarking.workloads.load.tally import LoadTally
 
 
@@ -32,3 +33,12 @@ def test_who_was_the_limit(lag_s, client, said):
 
 def test_sockets_that_the_system_refuses_are_the_clients():
     assert "no socket for 2" in client_problem(lagging(0.0, ["no_sockets"] * 2), ClientLoad(), 100.0)
+
+
+def test_no_figure_rests_on_requests_that_were_denied():
+    check_all_allowed(lagging(0.0, ["late"]), "at 100/s")
+    check_allowed(CallEnd("late", 0.0), "without load")
+    with pytest.raises(SystemExit, match="at 100/s 2 requests were denied: "):
+        check_all_allowed(lagging(0.0, ["denied", "late", "denied"]), "at 100/s")
+    with pytest.raises(SystemExit, match="a call without load was denied: expired"):
+        check_allowed(CallEnd("denied", 0.0, text="expired"), "without load")

@@ -71,6 +71,27 @@ def test_a_first_answer_that_is_wrong_is_said_before_any_load(tmp_path):
         load(server, tmp_path, *OPEN)
 
 
+EXPIRED = http(400, b'{"message": "The security token included in the request is expired"}', x_amzn_ErrorType="ExpiredTokenException")
+
+
+@pytest.mark.parametrize(
+    ("words", "after"),
+    [
+        (OPEN, 10),
+        (("--load", "users", "--ramp", "2@1@40"), 2),
+        (("--load", "models"), 2),
+        (("--slo_ms", 5000, "--percentile", 80, "--probe_s", 0.5, "--rate", 40), 10),  # while it is called without load
+        (("--slo_ms", 5000, "--percentile", 80, "--probe_s", 0.5, "--rate", 40), 45),
+    ],
+)
+def test_credentials_that_expire_under_load_are_no_figure_of_the_endpoint(tmp_path, words, after):
+    with (
+        FakeEndpoint(lambda asked: Reply(((0.0, http() if asked.number < after else EXPIRED),))) as server,
+        pytest.raises(SystemExit, match=r"denied: .*security token included in the request is expired"),
+    ):
+        load(server, tmp_path, *words, targets=targets_document(4))
+
+
 def test_who_is_not_ready_is_asked_again_before_the_load_alone(tmp_path):
     with FakeEndpoint(lambda asked: Reply(((0.0, http(429 if asked.number < 3 else 200)),))) as server:
         (found,) = load(server, tmp_path, *OPEN)
