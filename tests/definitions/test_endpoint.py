@@ -139,3 +139,9 @@ def test_a_file_is_relative_to_the_definition_and_a_block_is_laid_over(tmp_path)
 def test_a_wrong_key_is_said_with_its_line(tmp_path):
     with pytest.raises(UserError, match=r"served.yaml:6.*endpoint.memry: unknown key; did you mean 'memory'"):
         resolve(read_yaml(written(tmp_path, DEFINITION.replace("{mode: single}", "{memry: 1GB}"))), "local")
+
+
+def test_two_models_of_one_name_are_refused_with_their_line(tmp_path):
+    twice = DEFINITION.replace("  net: {type: onnx, path: net.onnx}", "  net: {type: onnx, path: net.onnx}\n  net: {type: small_cnn}")
+    with pytest.raises(UserError, match=r"served.yaml:6.*the key 'net' is given twice"):
+        resolve(read_yaml(written(tmp_path, twice)), "local")

@@ -2,9 +2,10 @@
 
 The server is a real Triton (or, with `--server ort`, ONNX Runtime) that answers the mean of a row; all call it straight, over its v2 HTTP
 API, in turn. Latency is what each calls so: ours from the intended start, the others' from sending. Processor seconds are of the whole
-process tree of a generator. The peers are installed on the first run, below `~/.cache/outrider/generators`; one that cannot be had is named
-and left out. `--bare` measures how much one client core sustains instead: a server in this script that answers at once, bodies of 110 kB
-and of 1 kB.
+process tree of a generator. Beside them stands a bare socket, which sends the same bytes at the same rate and reads the answers, one
+after the other: no client sees the server quicker, so that what a generator has above it is the generator's own. The peers are installed
+on the first run, below `~/.cache/outrider/generators`; one that cannot be had is named and left out. `--bare` measures how much one client
+core sustains instead: a server in this script that answers at once, bodies of 110 kB and of 1 kB.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import csv
 import json
 import os
 import re
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from _common import ROOT, cpu_now_s, in_turn, load_line
 
@@ -107,6 +110,27 @@ class Bench:
         assert said["error_share"] == 0.0, said
         return Figures(said["latency_p50_ms"], said["latency_p99_ms"], said["achieved_per_s"], said["service_p50_ms"])
 
+    def bare_socket(self):
+        """Figures of a socket that sends the same bytes and reads the answers, one after the other."""
+        place = urlsplit(self.url)
+        lines = [f"POST {place.path} HTTP/1.1", f"Host: {place.netloc}", "Content-Type: application/json"]
+        head = "\r\n".join([*lines, f"Content-Length: {len(self.body)}", "", ""])
+        request, taken_ms, count = head.encode() + self.body, [], int(self.rate * self.seconds)
+        with socket.create_connection((place.hostname, place.port)) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            begin_s = time.perf_counter() + 0.05
+            for number in range(count):
+                time.sleep(max(0.0, begin_s + number / self.rate - time.perf_counter()))
+                sent_s = time.perf_counter()
+                connection.sendall(request)
+                held = connection.recv(65_536)
+                while not is_whole(held):
+                    held += connection.recv(65_536)
+                taken_ms.append(1000 * (time.perf_counter() - sent_s))
+                assert held.startswith(b"HTTP/1.1 200"), held[:200]
+        taken_ms.sort()
+        return Figures(statistics.median(taken_ms), taken_ms[int(0.99 * count)], count / (time.perf_counter() - begin_s))
+
     def k6(self, programs):
         script, summary = self.folder / "k6.js", self.folder / "k6.json"
         script.write_text(K6)
@@ -154,6 +178,12 @@ class Bench:
         said = json.loads(found[-1].read_text())
         latency = said["request_latency"]
         return Figures(latency["p50"], latency["p99"], said["request_throughput"]["avg"])
+
+
+def is_whole(held):
+    """Whether an answer with a length has come to its end."""
+    head, end, body = held.partition(b"\r\n\r\n")
+    return bool(end) and len(body) >= int(re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)[1])
 
 
 def measured(call):
@@ -226,7 +256,7 @@ def compare(arguments):
             url = f"http://127.0.0.1:{port}/v2/models/{ready_model(port)}/infer"
             body = request_body([[0.123456] * arguments.columns])
             one = Bench(url, body, targets_file(folder, arguments.columns), folder, arguments.rate, arguments.seconds)
-            sides = {"ours": lambda: measured(one.ours)}
+            sides = {"ours": lambda: measured(one.ours), "socket": lambda: measured(one.bare_socket)}
             for peer in arguments.peers:
                 programs = environment(peer)
                 if programs is not None:
@@ -259,6 +289,7 @@ def show(found):
         names = ("p50_ms", "sent_p50_ms", "p99_ms", "achieved", "cpu_s")
         p50, sent_p50, p99, achieved, cpu_s = (statistics.median(getattr(one, what) for one in rounds) for what in names)
         more = f" ({sent_p50:.2f} from sending)" if name == "ours" else f", ours / {name} {ours / p50:.2f}"
+        more = f", {100 * p50 / ours:.0f} % of ours: the server's own time and the system's" if name == "socket" else more
         print(f"  {name:8} p50 {p50:7.2f} ms, p99 {p99:7.2f} ms, {achieved:6.1f}/s, {cpu_s:5.2f} s of a processor{more}")
 
 

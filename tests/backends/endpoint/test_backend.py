@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 
 from backends.adopted import AdoptedJob
 from backends.emulator import Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA
+from backends.endpoint.creation import EndpointCalls
 from backends.events import Accepted, Noted, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
@@ -159,6 +161,17 @@ def test_one_that_never_comes_into_service_is_given_up_and_goes_as_soon_as_it_ca
     assert bench.left() == []
 
 
+def test_one_that_never_comes_into_service_is_named_when_its_controller_ends(made):
+    bench = made(faults=[{"kind": "pending", "seconds": 3600.0}])
+    backend = bench.backend()
+    backend.submit(bench.job("calls", "x1", deployment=bench.deployment(deploy_s=1.0)))
+    said = "endpoint x1 is deleted once the service has done creating it"
+    events = collect(backend, lambda found: said in [one.text for one in of_job(found, "x1", Noted)], 60.0)
+    assert of_job(events, "x1", Started) == []
+    assert backend.close(2.0) == ["x1"]
+    assert bench.sagemaker.describe_endpoint(EndpointName="x1")["EndpointStatus"] == "Creating"
+
+
 def test_no_quota_is_refused_at_once_and_a_full_one_for_a_while(made):
     bench = made(settings=Settings(quotas={ENDPOINT_QUOTA.format("ml.m5.xlarge"): 1, "*": 0}))
     backend = bench.backend()
@@ -187,14 +200,28 @@ def test_there_is_room_for_as_many_endpoints_as_loads_run_side_by_side(made, mon
     backend.close()
 
 
-def test_throttled_creations_go_through_in_the_end(made):
+def count_tries(monkeypatch):
+    """Return how often each call that makes or deletes a part of an endpoint is tried, from now on."""
+    tried, call = Counter(), getattr(EndpointCalls, "_call")  # noqa: B009 (each try of a call goes through it)
+
+    def counted(self, operation, request):
+        tried[operation] += 1
+        return call(self, operation, request)
+
+    monkeypatch.setattr(EndpointCalls, "_call", counted)
+    return tried
+
+
+def test_throttled_creations_go_through_in_the_end(made, monkeypatch):
     faults = [
         {"kind": "throttle", "operation": f"Create{what}", "rate_per_s": 0.5, "burst": 0, "times": 2} for what in ("Model", "Endpoint")
     ]
     bench = made(faults=[*faults, {"kind": "error", "operation": "CreateEndpointConfig", "times": 1}])
     backend = bench.backend()
+    tried = count_tries(monkeypatch)
     backend.submit(bench.job("calls", "x1"))
     assert closed(ended(backend, "x1"), "x1").outcome is Outcome.COMPLETED
+    assert [tried[f"Create{what}"] for what in ("Model", "EndpointConfig", "Endpoint")] == [3, 2, 3]
     backend.close()
     assert bench.left() == []
 
