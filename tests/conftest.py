@@ -36,6 +36,8 @@ _stderr = pytest.StashKey[int]()
 def pytest_configure(config: pytest.Config) -> None:
     """Keep a table of prices that a developer fetched from changing what tests see; know where messages go that no test may capture."""
     os.environ["OUTRIDER_PRICES"] = os.devnull
+    # Threads of libraries would wait for each other without giving up their cores, which several processes of tests have in common.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     sys.addaudithook(_guard)
     config.stash[_stderr] = os.dup(2)
     # Thousands of tests are collected, none of which is garbage: to look for it, again and again, was nearly half of what collection took.

@@ -73,6 +73,14 @@ sagemaker:
 """
 
 
+def write_source(folder: Path) -> Path:
+    """Write the script and its definition into a folder, and return the definition's path."""
+    (folder / "run.py").write_text(SCRIPT, encoding="utf-8")
+    definition = folder / "toy.yaml"
+    definition.write_text(DEFINITION, encoding="utf-8")
+    return definition
+
+
 @dataclass(frozen=True)
 class Finished:
     """What a study came to, by what a person can dispute.
@@ -122,9 +130,7 @@ class LaunchLab:
         self._faults, self._delays = faults, delays or Delays(grace_s=60.0, spot_return_s=0.5)
         source = folder / "source"
         source.mkdir()
-        (source / "run.py").write_text(SCRIPT, encoding="utf-8")
-        self.definition = source / "toy.yaml"
-        self.definition.write_text(DEFINITION, encoding="utf-8")
+        self.definition = write_source(source)
 
     def __enter__(self) -> LaunchLab:
         quotas = self._quotas or {WARM_POOL_QUOTA.format("*"): 0, SPOT_QUOTA.format("*"): 200, TRAINING_QUOTA.format("*"): 200}
