@@ -14,6 +14,7 @@ from benchmarking.models.running import ExportError
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 NETS = """
+from collections import OrderedDict
 import torch
 from torch import nn
 
@@ -37,6 +38,35 @@ class Batchless(nn.Module):
 
 def transformer():
     return nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)
+
+def create_model(model_name, pretrained=False, num_classes=1000, **kwargs):
+    "As timm's."
+    assert (model_name, pretrained, kwargs) == ("tiny", False, {"in_chans": 3})
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, num_classes))
+
+class ModelOutput(OrderedDict):
+    "As transformers' outputs: a mapping whose values are attributes too."
+    def __getattr__(self, name):
+        return self[name]
+
+class Encoder(nn.Module):
+    "Called as encoders of transformers are: all by name, most of it left out."
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.pooler = nn.Embedding(30, 8), nn.Linear(8, 8)
+    def forward(self, input_ids=None, attention_mask=None, token_type_ids=None, inputs_embeds=None, return_dict=None, **kwargs):
+        if token_type_ids is not None or inputs_embeds is not None:
+            raise ValueError("what was not asked for came")
+        found = self.embedding(input_ids) * attention_mask.unsqueeze(-1)
+        return ModelOutput(last_hidden_state=found, pooler_output=torch.tanh(self.pooler(found[:, 0])))
+
+class AutoModel:
+    @classmethod
+    def from_config(cls, config):
+        return Encoder()
+
+def bert():
+    return AutoModel.from_config({"hidden_size": 8})
 
 def failing(width):
     raise RuntimeError("no weights of width %d" % width)
@@ -100,6 +130,21 @@ def test_inputs_go_by_name_and_mappings_come_back_in_order(nets):
     reference = json.loads((nets / "reference.json").read_text())
     given = [np.array(one["data"]) for one in reference["inputs"]]
     assert np.allclose(reference["outputs"][1]["data"], given[0] * given[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("platform", ["onnx", "pt"])
+def test_factories_of_libraries_are_called_as_they_are_documented(nets, platform):
+    """As the examples of docs/inference.md call timm's and transformers', which are no dependencies."""
+    given = {"model_name": "tiny", "pretrained": False, "num_classes": 5, "in_chans": 3}
+    vision = export(request("create_model", ("x", (3, 8, 8)), arguments=given, platform=platform), nets)
+    assert ([one["shape"] for one in vision["outputs"]], vision["compared_at"]) == ([[5]], [1, 2, 4])
+    tokens = [{"name": "input_ids", "datatype": "INT64", "shape": [6], "below": 30}]
+    tokens += [{"name": "attention_mask", "datatype": "INT64", "shape": [6], "below": 2}]
+    text = request("bert", platform=platform, outputs=["last_hidden_state", "pooler_output"])
+    found = export({**text, "inputs": tokens}, nets)
+    assert [one["shape"] for one in found["outputs"]] == [[6, 8], [8]]
+    ends = ("", "") if platform == "onnx" else ("__0", "__1")
+    assert [one["name"] for one in found["outputs"]] == [f"last_hidden_state{ends[0]}", f"pooler_output{ends[1]}"]
 
 
 def test_torchscript_has_names_by_number(nets):
