@@ -2,6 +2,7 @@
 
 python tests/performance/prefix_accuracy.py FOLDER                       # all jobs, about ten minutes on a quiet machine
 python tests/performance/prefix_accuracy.py FOLDER --kinds forest lstm   # some of them
+python tests/performance/prefix_accuracy.py FOLDER --set second          # thirteen others, which no law or rule was chosen by
 python tests/performance/prefix_accuracy.py FOLDER --ladder              # the ladder alone on the same jobs, as a peer
 python tests/performance/prefix_accuracy.py FOLDER --show                # the table of what was run
 Each job is a definition of its own, run by CANARY and then in full, on one core of this machine; errors are of processor time and memory,
@@ -18,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from _prefix_jobs import KINDS
+import _prefix_jobs
+import _second_jobs
 
 from benchmarking.forecasting.data.canary import CanaryTable
 from benchmarking.forecasting.data.results_folder import read_measured
@@ -27,12 +29,14 @@ from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.model.draws import Question
 
 ROOT = Path(__file__).resolve().parents[2]
+SETS = {"first": _prefix_jobs, "second": _second_jobs}
 METRICS = ("cpu_s", "total_s", "rss_bytes")
 
 
 def definition(kind: str) -> str:
+    (script,) = [jobs.__name__ for jobs in SETS.values() if kind in jobs.KINDS]
     return f"""name: prefix-{kind.replace("_", "-")}
-script: {ROOT / "tests" / "performance" / "_prefix_jobs.py"}
+script: {ROOT / "tests" / "performance" / f"{script}.py"}
 space: {{kind: {{choice: [{kind}]}}}}
 objectives: {{duration_s: min}}
 exclusive: false
@@ -129,14 +133,16 @@ def p90(values: list[float]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--kinds", nargs="+", help="some of the jobs (default all)")
+    parser.add_argument("--set", choices=list(SETS), default="first", help="which jobs (default first)")
     parser.add_argument("--ladder", action="store_true")
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
-    for kind in () if given.show else given.kinds:
+    kinds = given.kinds or SETS[given.set].KINDS
+    for kind in () if given.show else kinds:
         measure(kind, given.folder / kind, ladder=given.ladder)
         print(f"{kind}: done", flush=True)
-    places = [(kind, how) for kind in given.kinds for how in ("ladder", "prefix")]
+    places = [(kind, how) for kind in kinds for how in ("ladder", "prefix")]
     show([row for kind, how in places if all((given.folder / kind / one).exists() for one in (how, "full"))
           for row in scored(kind, given.folder / kind, how)])  # fmt: skip
 

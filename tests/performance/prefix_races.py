@@ -1,10 +1,16 @@
-"""RACE by the beginnings of simulated jobs with known truth: how often a decision is wrong, how often there is one, and what it costs.
+"""RACE by the beginnings of jobs: how often a decision is wrong, how often there is one, and what it costs.
 
-python tests/performance/prefix_races.py --races 100 --configurations 8
+python tests/performance/prefix_races.py --races 100 --configurations 8              # simulated jobs with known truth
+python tests/performance/prefix_races.py --live 4 --folder FOLDER                    # four races of each family of real jobs
+python tests/performance/prefix_races.py --live 4 --folder FOLDER --families trees   # of some, e.g. one half on each of two cores
+python tests/performance/prefix_races.py --live 0 --folder FOLDER                    # the table of what was run
 Step times of configurations are log-normal around 0.1 s (`--spread`), 1000 steps after 5 s of start-up; each configuration's steps get
 dearer or cheaper by 15 % on the way (one standard deviation), each step scatters by 20 %, and each run of a job as a whole by 4 %. A
 decision is wrong where another configuration's full job is faster by more than the 5 % that count as alike. Spend is that of all runs over
 all full jobs.
+
+Live races are of `_race_jobs.py`, ten families whose full jobs take 3 to 15 s; the truth is the processor time of two full runs of every
+configuration, and the spend that of all runs over all full jobs. What is in the folder is not run again.
 """
 
 from __future__ import annotations
@@ -17,6 +23,9 @@ from collections import Counter
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import _live_races as live
+from _race_jobs import SPACES
 
 from backends.progress import ProgressLine
 from backends.simulated.table import Run
@@ -79,7 +88,16 @@ def main() -> None:
     parser.add_argument("--races", type=int, default=100)
     parser.add_argument("--configurations", type=int, default=8)
     parser.add_argument("--spread", type=float, default=0.3)
+    parser.add_argument("--live", type=int, help="races of each family of real jobs")
+    parser.add_argument("--folder", type=Path, help="of the live races")
+    parser.add_argument("--families", nargs="+", choices=list(SPACES), default=list(SPACES))
     given = parser.parse_args()
+    if given.live is not None:
+        if given.folder is None:
+            parser.error("--live needs --folder")
+        live.measure(given.folder, given.families if given.live else [], given.live)
+        live.show(given.folder, given.families)
+        return
     found = [race(seed, given.configurations, given.spread) for seed in range(given.races)]
     ends = Counter(decision for decision, _, _ in found)
     decided = [wrong for decision, wrong, _ in found if decision in ("decided", "tied")]
