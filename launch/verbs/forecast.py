@@ -68,7 +68,11 @@ def make_parser() -> VerbParser:
         "--at", type=float, default=1.0, metavar="F", help="fraction of the data that is forecast (default 1.0, the full job)"
     )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table", help="form of the forecast (default table)")
-    parser.add_argument("--explain", action="store_true", help="say what drives the width, and what one more canary would cost and buy")
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="say what drives the width, and what one more canary, or a longer beginning, would cost and buy",
+    )
     parser.add_argument(
         "--scores", action="store_true", help="how good the forecasts were that running jobs were given, by how far they were (of tags)"
     )
