@@ -51,7 +51,7 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "page"),
         (".",),
     ),
-    "benchmarking/forecasting": (("running",), ("prefix",), ("data",), ("model",), ("ladder", "metric"), (".",)),
+    "benchmarking/forecasting": (("running",), ("prefix",), ("data",), ("model",), ("metric",), ("ladder",), (".",)),
     "backends/sagemaker": (
         ("aws", "block"),
         ("code", "logs"),

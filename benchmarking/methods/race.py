@@ -14,12 +14,13 @@ from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.data.experiment import full_level
 from benchmarking.forecasting.ladder.after_prefix import any_has_rest
 from benchmarking.forecasting.ladder.levels import rungs
+from benchmarking.forecasting.ladder.metric_race import metric_race
 from benchmarking.forecasting.ladder.prefix_race import BEGINNING, prefixes_of
 from benchmarking.forecasting.ladder.race import race_status
 from benchmarking.forecasting.ladder.race_draws import objective_draws, quantile_of
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceDecision, RaceSettings, RaceStatus
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
-from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES
+from benchmarking.forecasting.ladder.stretch import MOST_STRETCHES, Stretch
 from benchmarking.forecasting.model.billing import Billing
 from benchmarking.forecasting.prefix.measured import without_delay
 from benchmarking.forecasting.prefix.stopping import PrefixRule, is_enough
@@ -30,6 +31,7 @@ from benchmarking.methods.measured_canary import heard_canary
 from benchmarking.report.labels import label, varying_keys
 from definitions.configuration import configuration_id
 from definitions.errors import UserError
+from definitions.parts import is_timed
 from definitions.schema import Prefix
 
 _RACED: Mapping[tuple[str, ...], str] = {
@@ -41,7 +43,10 @@ _ENDS = (RaceDecision.DECIDED, RaceDecision.TIED, RaceDecision.NARROW)
 
 
 class Race(Method):
-    """Races configurations to the lowest forecast of cost or time; with both as objectives, to their Pareto set."""
+    """Races configurations to the lowest forecast of cost or time; with both as objectives, to their Pareto set.
+
+    Where neither is an objective, or `metric` says so, they race for what jobs report, by small jobs and their learning curves.
+    """
 
     arguments: ClassVar[Mapping[str, Argument]] = {
         "ladder": LADDER,
@@ -54,6 +59,9 @@ class Race(Method):
         "budget_usd": number(None, "dollars that the canaries may cost; not decided where that is too little", above=0.0),
         "full_runs": number(4.0, "full jobs that the winner is wanted for: knowing more must save more on them than it costs", above=0.0),
         "width": number(None, "half of the leader's 80 % interval, as a share of its median, at which it is known well enough", above=0.0),
+        "metric": Argument(
+            None, "objective that jobs report to race for (default: the first one, where neither cost nor time is one)", str, "a name"
+        ),
         "run_winner": flag(False, "whether the winner runs in full at the end, which scores its forecast"),
     }
     finite = True
@@ -61,20 +69,23 @@ class Race(Method):
     measures_repeats = True
 
     def __init__(self, context: MethodContext) -> None:
-        """Raise `UserError` where small jobs are asked for and the definition has none, or neither cost nor time is an objective."""
+        """Raise `UserError` where small jobs are needed and the definition has none, or what is raced for is no objective."""
         self._context = context
         given = context.arguments
-        ladder = ladder_of("RACE", context, given["prefix"])
+        self._metric = _metric_of(context, given["metric"])
+        ladder = ladder_of("RACE", context, given["prefix"] if self._metric is None else False)
         self._full, self._rule = full_level(context.fidelity), PrefixRule.of(context.fidelity)
         self._uses_prefixes: bool | None = True if isinstance(context.fidelity, Prefix) or not ladder else given["prefix"]
+        if self._metric is not None:
+            if not ladder:
+                raise UserError(
+                    f"method RACE for {self._metric}", "the fidelity names no argument for small jobs", "add one: argument: fraction"
+                )
+            self._uses_prefixes = False  # what a job reports at its end no beginning tells
         self._said: dict[int, ProgressCurve] = {}
         self._bounds: dict[str, float] = {}  # 95 % bound of the objective, of each configuration whose beginning told it
-        self._stretch = make_stretch(context, ladder, self._full)
-        raced = {"billable_s": TIME, TIME: TIME, COST: COST}
-        objectives = tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
-        if not objectives:
-            advice = "add `cost_usd: min` or `duration_s: min` to the objectives, or use ASHA or BO"
-            raise UserError("method RACE races for cost or time", f"the objectives are {', '.join(context.objectives)}", advice)
+        self._stretch = make_stretch(context, ladder, self._full) if self._metric is None else Stretch(ladder, self._full, 0.0)
+        objectives = _priced(context) if self._metric is None else (self._metric,)
         self.settings = RaceSettings(
             ladder=tuple(level / self._full for level in ladder),
             objectives=objectives,
@@ -87,7 +98,9 @@ class Race(Method):
             billing=Billing(context.region, options=context.options),
             prefixes=bool(self._uses_prefixes),
         )
-        self.about = f"RACE races for {_RACED.get(objectives, 'time and cost: their Pareto set wins')}"
+        mode = "" if self._metric is None else {"min": "least", "max": "most"}[context.objectives[self._metric]]
+        metric = f"{self._metric}: the configuration whose full job reports the {mode} wins"
+        self.about = f"RACE races for {metric if mode else _RACED.get(objectives, 'time and cost: their Pareto set wins')}"
         self._run_winner = given["run_winner"]
         self._candidates: dict[str, dict[str, object]] | None = None
         self._canaries: dict[str, list[Canary]] = {}
@@ -123,7 +136,7 @@ class Race(Method):
             self._uses_prefixes = False
             self._stretch.keep()
         if not any(self.pending.values()):
-            self.status = race_status(self._groups(), self._dropped, self.settings, self._context.seed)
+            self.status = self._stands()
         step = self._at_lowest() if any(self.pending.values()) else (self.status.next if self.status is not None else None)
         if step is None:
             return self._in_full()
@@ -132,6 +145,11 @@ class Race(Method):
             rule = self._rule.longer(repeat)
             return Suggestion(self._groups_by_name()[name], self._full, repeat, prefix_s=rule.most_s)
         return Suggestion(self._groups_by_name()[name], self._level(level), repeat)
+
+    def _stands(self) -> RaceStatus:
+        if self._metric is not None:
+            return metric_race(self._groups(), self._dropped, self.settings, self._context.objectives[self._metric])
+        return race_status(self._groups(), self._dropped, self.settings, self._context.seed)
 
     def on_trial_add(self, evaluation: Evaluation) -> None:
         """Count the run as under way."""
@@ -161,6 +179,8 @@ class Race(Method):
         """Take in what a run measured; a canary that was interrupted is run again."""
         values, said = canary_values(result), self._said.pop(evaluation.id, None)
         run = self._canary(evaluation, values, said)
+        if self._metric is not None and self._metric in result:
+            run = replace(run, about={**run.about, self._metric: float(result[self._metric])})
         self._done(run)
         if values.get("total_s") and not run.is_full:
             self._groups()[run.configuration].append(run)
@@ -217,12 +237,13 @@ class Race(Method):
         if self.settings.prefixes:
             waiting = {name: not prefixes_of([*group, *self.pending.get(name, [])]) for name, group in self._groups().items()}
             return next(((name, BEGINNING, 0) for name in waiting if waiting[name] and name not in self._dropped), None)
-        lowest = self.settings.ladder[0]
-        for repeat in range(self.settings.first):
-            for name, group in self._groups().items():
-                begun = sum(abs(one.fraction - lowest) < 1e-9 for one in [*group, *self.pending.get(name, [])])
-                if name not in self._dropped and begun <= repeat:
-                    return name, lowest, repeat
+        # Of a curve two rungs are needed.
+        for level in self.settings.ladder[: 1 if self._metric is None else 2]:
+            for repeat in range(self.settings.first):
+                for name, group in self._groups().items():
+                    begun = sum(abs(one.fraction - level) < 1e-9 for one in [*group, *self.pending.get(name, [])])
+                    if name not in self._dropped and begun <= repeat:
+                        return name, level, repeat
         return None
 
     def _in_full(self) -> Suggestion | None:
@@ -248,3 +269,32 @@ class Race(Method):
             if (one.fraction, one.repeat, one.status) == (run.fraction, run.repeat, run.status):
                 del pending[number_of]
                 return
+
+
+def _priced(context: MethodContext) -> tuple[str, ...]:
+    """Return cost, time or both, as far as they are objectives."""
+    raced = {"billable_s": TIME, TIME: TIME, COST: COST}
+    return tuple(dict.fromkeys(raced[name] for name, mode in context.objectives.items() if name in raced and mode == "min"))
+
+
+def _metric_of(context: MethodContext, asked: str | None) -> str | None:
+    """Return the objective that jobs report which is raced for; None where that is cost or time.
+
+    Raises:
+        UserError: it is no objective, or cost or time.
+    """
+    reported = [name for name in context.objectives if not is_timed(name)]
+    if asked is None:
+        if _priced(context):
+            return None
+        if not reported:
+            advice = "add `cost_usd: min` or `duration_s: min` to the objectives, or one that the script reports"
+            raise UserError(
+                "method RACE races for cost, time or what jobs report", f"the objectives are {', '.join(context.objectives)}", advice
+            )
+        return reported[0]
+    if asked not in reported:
+        raise UserError(
+            f"method RACE with metric={asked}", f"objectives that jobs report are {', '.join(reported) or 'none'}", "name one of them"
+        )
+    return asked

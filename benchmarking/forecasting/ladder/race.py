@@ -53,7 +53,7 @@ def race_status(groups: Mapping[str, Sequence[Canary]], dropped: Sequence[str], 
     draws = objective_draws({name: groups[name] for name in alive}, settings, seed)
     found = _compared(groups, alive, draws, settings, seed)
     # Step 4: a run that the money does not suffice for is not made.
-    return _within_budget(found, groups, settings)
+    return within_budget(found, groups, settings)
 
 
 def _first(
@@ -210,7 +210,7 @@ def _pareto(
     return RaceStatus(RaceDecision.NOT_DECIDED, front[0], tied, None, sure, "every rung is run")
 
 
-def _within_budget(found: RaceStatus, groups: Mapping[str, Sequence[Canary]], settings: RaceSettings) -> RaceStatus:
+def within_budget(found: RaceStatus, groups: Mapping[str, Sequence[Canary]], settings: RaceSettings) -> RaceStatus:
     """Return the status, not decided where the next run would pass the money that canaries may cost."""
     if settings.most_usd is None or found.next is None:
         return found

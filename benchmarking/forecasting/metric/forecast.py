@@ -31,8 +31,27 @@ class MetricVerdict:
     text: str
 
 
+def metric_draws(curves: Mapping[str, MetricCurve], full: float) -> dict[str, FloatArray]:
+    """Return draws (n,) of an objective at the full level, of each configuration that was measured at two levels, or at the full one.
+
+    Args:
+        curves: by configuration.
+        full: the full level, in the unit of the curves.
+    """
+    import numpy as np
+
+    drawn: dict[str, FloatArray] = {}
+    for name, curve in curves.items():
+        if max(curve.x) >= full * (1 - 1e-9):
+            drawn[name] = np.full(_DRAWS, curve.last)
+        elif len(curve.levels) > 1:
+            seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
+            drawn[name] = draws(curve, full, _DRAWS, np.random.default_rng(seed))
+    return drawn
+
+
 def metric_forecasts(
-    curves: Mapping[str, MetricCurve], metric: str, mode: Mode, full: float
+    curves: Mapping[str, MetricCurve], metric: str, mode: Mode, full: float, confidence: float = CONFIDENCE
 ) -> tuple[list[Forecast], MetricVerdict | None]:
     """Return the forecasts of an objective at the full level, best first, and which configuration will be best; None where none is known.
 
@@ -41,24 +60,22 @@ def metric_forecasts(
         metric: the objective's name.
         mode: whether less or more of it is better.
         full: the full level, in the unit of the curves.
+        confidence: with which the best one is to be known.
     """
     import numpy as np
 
     found: list[Forecast] = []
-    drawn: dict[str, FloatArray] = {}
+    drawn = metric_draws(curves, full)
     for name, curve in curves.items():
         why = _refusal(curve, mode, full)
         top = max(curve.x)
         if top >= full * (1 - 1e-9):
             value = curve.last
             found.append(Forecast(name, metric, value, value, value, value, value, Status.OK, "measured at the full level"))
-            drawn[name] = np.full(_DRAWS, value)
             continue
         if len(curve.levels) < 2:
             found.append(Forecast(name, metric, None, None, None, None, None, Status.NOT_DECIDED, why))
             continue
-        seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
-        drawn[name] = draws(curve, full, _DRAWS, np.random.default_rng(seed))
         median, lo80, hi80, lo90, hi90 = (float(one) for one in np.quantile(drawn[name], (0.5, 0.1, 0.9, 0.05, 0.95)))
         width = (hi80 - lo80) / 2 / (abs(median - curve.levels[0][1]) or 1.0)
         status = Status.OK if width <= _OK else Status.WIDE if width <= _DECIDED else Status.NOT_DECIDED
@@ -70,7 +87,7 @@ def metric_forecasts(
         found.append(Forecast(name, metric, median, lo80, hi80, lo90, hi90, status, "; ".join(one for one in (why, grounds) if one)))
     sign = 1.0 if mode == "min" else -1.0
     found.sort(key=lambda one: (one.median is None, sign * (one.median or 0.0)))
-    return found, _verdict(curves, found, drawn, metric, mode)
+    return found, _verdict(curves, found, drawn, metric, mode, confidence)
 
 
 def _refusal(curve: MetricCurve, mode: Mode, full: float) -> str:
@@ -82,7 +99,7 @@ def _refusal(curve: MetricCurve, mode: Mode, full: float) -> str:
 
 
 def _verdict(
-    curves: Mapping[str, MetricCurve], found: list[Forecast], drawn: Mapping[str, FloatArray], metric: str, mode: Mode
+    curves: Mapping[str, MetricCurve], found: list[Forecast], drawn: Mapping[str, FloatArray], metric: str, mode: Mode, confidence: float
 ) -> MetricVerdict | None:
     import numpy as np
 
@@ -102,7 +119,7 @@ def _verdict(
         text = f"Not decided: curves cross. {now.configuration} is best so far, and by the law {will_be}, {sure:.0%} sure."
         return MetricVerdict(first.configuration, sure, False, text)
     second = known[1]
-    if sure < CONFIDENCE or first.status is Status.NOT_DECIDED:
+    if sure < confidence or first.status is Status.NOT_DECIDED:
         text = f"Not decided ({sure:.0%} sure): {will_be}; next is {second.configuration} with {second.median:.4g}."
         return MetricVerdict(first.configuration, sure, False, text)
     text = f"Best ({sure:.0%} sure): {will_be}; next is {second.configuration} with {second.median:.4g}."

@@ -153,8 +153,8 @@ def test_a_race_that_cannot_afford_its_next_run_is_not_decided_and_says_so():
 
 
 def test_a_race_needs_an_objective_that_a_forecast_gives():
-    with pytest.raises(UserError, match="cost or time"):
-        make(Race, definition(space={"x": {"choice": [1, 2]}}, fidelity=FIDELITY))
+    with pytest.raises(UserError, match="cost, time or what jobs report"):
+        make(Race, definition(space={"x": {"choice": [1, 2]}}, objectives={"samples_per_s": "max"}, fidelity=FIDELITY))
 
 
 @pytest.mark.parametrize("method", [CanaryLadder, Race])
