@@ -33,6 +33,7 @@ DEFAULTS = {
         "repeats": 3,
         "budget_usd": None,
         "full_runs": 4,
+        "metric": None,
         "width": None,
         "run_winner": False,
         "prefix": None,
