@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from definitions.parts import Overrides
 from definitions.schema import BenchmarkDefinition
 
 
@@ -47,6 +48,7 @@ class CheckRequest:
         definition: resolved for this back-end; None to check the machine or account alone.
         instance_types: that its configurations can ask for.
         region, role, controller_role: in place of the definition's: of jobs, that jobs run as, of jobs that run a study; None for its own.
+        block: the back-end's options, as the definition or flags alone say them; None where nobody says any.
     """
 
     environ: Mapping[str, str]
@@ -56,6 +58,7 @@ class CheckRequest:
     region: str | None = None
     role: str | None = None
     controller_role: str | None = None
+    block: Overrides | None = None
 
 
 @dataclass(frozen=True)

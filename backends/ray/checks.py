@@ -46,7 +46,7 @@ def cluster_checks(request: CheckRequest) -> list[Check]:
         UserError: it cannot be used at all.
     """
     definition = request.definition
-    block = RayBlock() if definition is None else definition.block("ray", RayBlock)
+    block = request.block if isinstance(request.block, RayBlock) else RayBlock()
     connection = RayConnection(block.address or "", request.environ)
     try:
         facts = _facts(connection)

@@ -26,6 +26,7 @@ _REACH_S = 5.0
 _STORE_BYTES = 128 << 20
 _READ_WITH_EACH_CALL = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 """Variables that stay set as long as a cluster of this machine is there."""
+_CLIENT = "python -m pip install 'ray[client]'"
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
 
@@ -62,7 +63,7 @@ class RayConnection:
         if not self._is_borrowed:
             with _handlers_kept():
                 if address:
-                    _check_reachable(address)
+                    _check_reachable(_found(address))
                     self._connect(address)
                 else:
                     self._start(environ)
@@ -96,7 +97,7 @@ class RayConnection:
             from ray._private.state import state
 
             table = state.job_table()
-        except (ImportError, AttributeError):  # none of Ray's public names
+        except Exception:  # noqa: BLE001 (none of Ray's public names, and nothing behind it where the address is ray://...)
             return []
         alive = [one for one in table if not one["IsDead"] and one["JobID"] != own]
         return [f"{one['Entrypoint'] or 'a program'} on {one['DriverIPAddress']} (process {one['DriverPid']})" for one in alive]
@@ -120,6 +121,9 @@ class RayConnection:
             self.ray.init(address=address, namespace="outrider", log_to_driver=False, configure_logging=False, logging_level="ERROR")
         except Exception as error:
             said = " ".join(str(error).split())
+            if "ray[client]" in said:
+                fact = "an address ray://... needs the package grpcio, which is not installed here"
+                raise UserError(f"{asked} cannot be used", fact, f"{_CLIENT}, here and on the head; HOST:6379 needs none") from error
             if "ersion mismatch" in said or "different version" in said:
                 raise UserError(f"{asked} is of another version of Ray or Python", said, "install the cluster's versions here") from error
             raise UserError(f"{asked} cannot be used", f"{type(error).__name__}: {said}", "`ray status` on its head says more") from error
@@ -183,6 +187,21 @@ def _imported(address: str) -> Any:
     return ray
 
 
+def _found(address: str) -> str:
+    """Return the address that `auto` means: what is left of a cluster that is gone would be waited for by Ray itself."""
+    if address != "auto":
+        return address
+    try:
+        from ray._private.services import canonicalize_bootstrap_address
+
+        return canonicalize_bootstrap_address("auto") or address
+    except ConnectionError as error:
+        advice = "start one with `ray start --head`, or say where it is: ray.address=HOST:6379"
+        raise UserError("ray.address: auto", "no Ray cluster runs on this machine, and RAY_ADDRESS names none", advice) from error
+    except (ImportError, AttributeError, TypeError):  # none of Ray's public names
+        return address
+
+
 def _check_reachable(address: str) -> None:
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdigit():
@@ -190,11 +209,13 @@ def _check_reachable(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_REACH_S).close()
     except OSError as error:
-        raise UserError(
-            f"the Ray cluster at {address} cannot be reached",
-            f"nothing answers at {host}, port {port}: {error}",
-            "the address is what `ray start --head` printed; `ray status --address ...` looks for it",
-        ) from error
+        advice = "the address is what `ray start --head` printed; `ray status --address ...` looks for it"
+        if address.startswith("ray://"):
+            advice = (
+                f"the head listens there where it was started with grpcio installed ({_CLIENT}); on a machine of the cluster say HOST:6379"
+            )
+        fact = f"nothing answers at {host}, port {port}: {error}"
+        raise UserError(f"the Ray cluster at {address} cannot be reached", fact, advice) from error
 
 
 @contextlib.contextmanager

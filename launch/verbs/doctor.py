@@ -18,7 +18,9 @@ from launch.remote_flags import add_controller_flags
 if TYPE_CHECKING:
     from backends.base import Backend
     from backends.checks import Check, CheckRequest
+    from definitions.parts import Overrides
     from definitions.resolve import Resolved
+    from definitions.schema import BenchmarkDefinition
 
 _EPILOG = """\
 Nothing is started. One small object is written to the bucket and deleted, with --remote another. Without --benchmark the account (or
@@ -75,7 +77,6 @@ def _checks(given: argparse.Namespace, backend: type[Backend]) -> list[Check]:
 def _remote_checks(given: argparse.Namespace) -> list[Check]:
     """Return the checks of a launch; where the definition is wrong, which is said already, by the flags alone."""
     from definitions.resolve import resolve_python
-    from definitions.schema import BenchmarkDefinition
     from launch.launching.checks import remote_checks
     from launch.remote_flags import remote_settings
 
@@ -87,10 +88,7 @@ def _remote_checks(given: argparse.Namespace) -> list[Check]:
             definition.remote, given.backend, os.environ, definition=definition, benchmark=given.benchmark, region=given.region,
             role=given.role,
         )  # fmt: skip
-    nothing = BenchmarkDefinition.model_validate(
-        {"name": "nothing", "script": "none.py", "objectives": {"duration_s": "min"}, "trials": [{"x": 1}]}
-    )
-    asked = resolve_python(nothing, DEFAULT, remote_settings(given), check_files=False).definition.remote
+    asked = resolve_python(_nothing(), DEFAULT, remote_settings(given), check_files=False).definition.remote
     return remote_checks(asked, given.backend, os.environ, region=given.region, role=given.role)
 
 
@@ -100,7 +98,32 @@ def _request(given: argparse.Namespace, resolved: Resolved | None) -> CheckReque
 
     definition = None if resolved is None else resolved.definition
     types = () if definition is None else tuple(instance_types(definition, given.backend))
-    return CheckRequest(os.environ, given.results_dir, definition, types, given.region, given.role, given.remote_role)
+    block = _options(given) if definition is None else definition.blocks.get(given.backend)
+    return CheckRequest(os.environ, given.results_dir, definition, types, given.region, given.role, given.remote_role, block)
+
+
+def _options(given: argparse.Namespace) -> Overrides | None:
+    """Return the back-end's options as the flags alone say them; None where they say none.
+
+    Raises:
+        UserError: there is no such option; where a definition is wrong, that was said already.
+    """
+    from definitions.resolve import resolve_python
+
+    asked = [text for text in given.settings if text.partition(".")[0] == given.backend]
+    if not asked:
+        return None
+    with contextlib.suppress(UserError) if given.benchmark else contextlib.nullcontext():
+        return resolve_python(_nothing(), given.backend, asked, check_files=False, environ=os.environ).definition.blocks.get(given.backend)
+    return None
+
+
+def _nothing() -> BenchmarkDefinition:
+    """Return a definition that says nothing, for what flags alone say."""
+    from definitions.schema import BenchmarkDefinition
+
+    asked = {"name": "nothing", "script": "none.py", "objectives": {"duration_s": "min"}, "trials": [{"x": 1}]}
+    return BenchmarkDefinition.model_validate(asked)
 
 
 def _show(checks: Sequence[Check], form: str) -> int:

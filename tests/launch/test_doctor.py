@@ -183,3 +183,16 @@ def test_what_a_launch_lacks_fails_with_what_to_do(cloud, capsys):
     assert (code, "nearest: ml.m5.large" in out) == (2, True)
     code, _, err = doctor(capsys, "--remote", "--remote_volume_gb", "many")
     assert (code, "volume_gb" in err) == (2, True)
+
+
+def test_options_of_a_back_end_count_without_a_benchmark(monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr("backends.local.backend.LocalBackend.checks", lambda request: asked.append(request.block) or [])
+    assert doctor(capsys, "--backend", "local", "--set", "local.grace_s=3")[0] == 0
+    assert asked[0].grace_s == 3.0
+    code, _, err = doctor(capsys, "--backend", "local", "--set", "local.grace=3")
+    assert code == 2
+    assert "there is no key 'local.grace'" in err
+    # A definition that is wrong is one problem, and the surroundings are looked at all the same.
+    doctor(capsys, "--backend", "local", "--benchmark", "nobody", "--set", "local.grace_s=4", "local.grace=5")
+    assert asked[1:] == [None]

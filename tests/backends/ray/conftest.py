@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 
 import pytest
 
@@ -29,10 +30,14 @@ def cluster(tmp_path_factory):
     del os.environ["RAY_ENABLE_AUTO_CONNECT"]
 
     made = Cluster()
-    nodes = [
-        made.add_node(num_cpus=4, node_ip_address="127.0.0.1", object_store_memory=128 << 20, include_dashboard=False) for _ in range(2)
-    ]
-    made.nodes_for_tests = nodes
+    alike = {"num_cpus": 4, "node_ip_address": "127.0.0.1", "object_store_memory": 128 << 20, "include_dashboard": False}
+    client = {}
+    if importlib.util.find_spec("grpc") is not None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            client = {"ray_client_server_port": free.getsockname()[1]}
+        made.client_address = f"ray://127.0.0.1:{client['ray_client_server_port']}"
+    made.nodes_for_tests = [made.add_node(**alike, **client), made.add_node(**alike)]
     yield made
     # Whoever is connected still, as a test that failed may be, could not end the node that it is connected to.
     ray.shutdown()

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import socket
 import subprocess
 import sys
 
 import pytest
 
+from backends.checks import CheckRequest, CheckStatus
+from backends.failures import Outcome
+from backends.job_spec import JobSpec
+from backends.ray.backend import RayBackend
 from backends.ray.cluster import RayConnection
+from backends.ray.description import RayBlock
 from definitions.errors import UserError
+from tests.backends.contract import all_closed, closed, collect
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs_ray]
 
@@ -45,6 +53,45 @@ def test_a_cluster_that_cannot_be_reached_is_said_at_once():
     assert lines[0] == f"the Ray cluster at {address} cannot be reached"
     assert "nothing answers at 127.0.0.1, port" in lines[1]
     assert "ray start --head" in lines[2]
+
+
+def test_where_no_cluster_runs_or_what_is_left_of_one_names_it_auto_says_so(monkeypatch):
+    # Whatever else this machine runs, and has run.
+    found: set[str] = set()
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", functools.cache(lambda: found))
+    monkeypatch.setattr("ray._private.services.find_bootstrap_address", functools.cache(lambda _: None))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(UserError, match=r"no Ray cluster runs on this machine[\s\S]*ray start --head"):
+        RayConnection("auto", {})
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{nobody.getsockname()[1]}")
+        with pytest.raises(UserError, match=r"nothing answers at \S+, port \d+"):
+            RayConnection("auto", {})
+
+
+def test_an_address_of_rays_client_without_its_package_is_said(monkeypatch):
+    monkeypatch.setitem(sys.modules, "grpc", None)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(UserError, match=r"nothing answers[\s\S]*ray\[client\][\s\S]*HOST:6379"):
+            RayConnection(address, {})
+        server.listen()
+        with pytest.raises(UserError, match=r"needs the package grpcio[\s\S]*here and on the head"):
+            RayConnection(address, {})
+
+
+def test_jobs_run_where_only_rays_client_is_reached(cluster, tmp_path):
+    pytest.importorskip("grpc")
+    (tmp_path / "main.py").write_text("from outrider_report import report\nreport(loss=1.0)\n")
+    with contextlib.closing(RayBackend(tmp_path / "experiment", address=cluster.client_address)) as backend:
+        backend.submit(JobSpec("one", 0, 1, str(tmp_path / "main.py"), source_dir=str(tmp_path), instance_type="ray.1cpu"))
+        ended = closed(collect(backend, all_closed("one")), "one")
+        assert ended.outcome is Outcome.COMPLETED, ended
+        request = CheckRequest({}, tmp_path, block=RayBlock(address=cluster.client_address))
+    found = {check.name: check.verdict for check in RayBackend.checks(request)}
+    assert found["cluster"] is CheckStatus.OK
 
 
 def test_another_version_of_ray_is_said_with_both(cluster):

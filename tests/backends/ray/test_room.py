@@ -71,7 +71,8 @@ def test_no_room_now_is_waited_for_and_said_and_doctor_names_who_has_it(cluster,
             events = collect(backend, lambda events: any(isinstance(event, Noted) and "room" in event.text for event in events))
             (said,) = [event.text for event in events if isinstance(event, Noted) and "room" in event.text]
             assert said == "waiting for room: ray.1cpu on one node; the cluster has 0 CPUs free, others use the rest"
-            request = CheckRequest({}, tmp_path, definition(tmp_path, address=cluster.address), ("ray.1cpu", "ray.64cpu"))
+            asked = definition(tmp_path, address=cluster.address)
+            request = CheckRequest({}, tmp_path, asked, ("ray.1cpu", "ray.64cpu"), block=asked.blocks["ray"])
             checks = {check.name: check for check in RayBackend.checks(request)}
             assert checks["in use"].verdict is CheckStatus.WARNING
             assert checks["in use"].found.startswith("8 of 8 CPUs are taken, connected: ")
