@@ -44,6 +44,7 @@ class RayDescription(BackendDescription[RayBlock]):
     instance_pattern: ClassVar[str] = r"ray(\..*)?"
     instance_form: ClassVar[str] = "ray."
     place: ClassVar[str] = "the cluster"
+    travels: ClassVar[str] = "backends.ray.travels:what_travels"
     runs_commands: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True
     default_instance_type: ClassVar[str | None] = "ray.1cpu"

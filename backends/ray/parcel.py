@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends.common.source_tree import IGNORE_FILE, files_below
@@ -22,10 +22,11 @@ _OURS = ("definitions", "backends")
 
 @dataclass(frozen=True)
 class Parcel:
-    """An archive, and the digest of its content."""
+    """An archive, the digest of its content, and the bytes of each file in it."""
 
     digest: str
     archive: bytes
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
 
 def parcel_of(source_dir: Path, include: Sequence[str] = (), most_bytes: int = MOST_BYTES) -> Parcel:
@@ -69,6 +70,7 @@ def own_code() -> Parcel:
 
 def _packed(files: Iterable[tuple[str, Path]]) -> Parcel:
     digest, packed = hashlib.sha256(), io.BytesIO()
+    sizes: dict[str, int] = {}
     with tarfile.open(fileobj=packed, mode="w") as tar:
         for name, path in sorted(files):
             facts = path.lstat()
@@ -79,7 +81,8 @@ def _packed(files: Iterable[tuple[str, Path]]) -> Parcel:
             else:
                 content = path.read_bytes()
                 info.size = len(content)
+            sizes[name] = len(content)
             digest.update(f"{name}\0{info.mode:o}\0{info.linkname}\0{len(content)}\0".encode())
             digest.update(content)
             tar.addfile(info, io.BytesIO(content) if content else None)
-    return Parcel(digest.hexdigest()[:32], packed.getvalue())
+    return Parcel(digest.hexdigest()[:32], packed.getvalue(), sizes)
