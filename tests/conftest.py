@@ -45,8 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave out what was collected of all later looks for garbage."""
+    """Leave out what was collected of all later looks for garbage, which are as seldom as in a command."""
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

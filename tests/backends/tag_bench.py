@@ -11,6 +11,7 @@ from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA, SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
 from backends.naming import TAG_KEY, tag_mark
 from backends.sagemaker.aws.clients import Clients
+from tests.waiting import looks
 
 ROLE = "arn:aws:iam::123456789012:role/trainer"
 BUCKET = "sagemaker-us-east-1-123456789012"
@@ -69,10 +70,10 @@ class TagBench:
         return self.describe(name)["TrainingJobStatus"]
 
     def until(self, name, condition, deadline_s=100.0):
-        end = time.monotonic() + deadline_s
-        while not condition(self.describe(name)):
-            assert time.monotonic() < end, self.describe(name)
-            time.sleep(0.02)
+        for _ in looks(deadline_s):
+            if condition(self.describe(name)):
+                return
+        raise AssertionError(self.describe(name))
 
     def put(self, *keys):
         for key in keys:

@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from tests.backends.emulator.asking import control
 from tests.backends.serving.onnx_packages import linear_model
+from tests.waiting import looks
 
 LOAD = """\
 import argparse, json, os, pathlib, time, urllib.request
@@ -126,11 +127,11 @@ class EndpointLab:
 
     def until(self, condition, controller=None, longest_s=300.0):
         """Wait for a condition, which a controller that has ended brings about no more."""
-        end = time.monotonic() + longest_s
-        while not condition():
-            assert time.monotonic() < end, (self.endpoints(), self.processes())
+        for _ in looks(longest_s):
+            if condition():
+                return
             assert controller is None or controller.process.poll() is None, controller.finish()
-            time.sleep(0.05)
+        raise AssertionError((self.endpoints(), self.processes()))
 
     def records(self, kind):
         """Return what is in the journal, and so outlives its controller; nothing as long as there is none."""

@@ -6,12 +6,12 @@ import io
 import itertools
 import sys
 import tarfile
-import time
 
 import pytest
 
 from backends.emulator import Emulator, Settings
 from backends.emulator.core.settings import ENDPOINT_QUOTA, SPOT_QUOTA, TRAINING_QUOTA, WARM_POOL_QUOTA
+from tests.waiting import looks
 
 GROUP = "/aws/sagemaker/TrainingJobs"
 ROLE = "arn:aws:iam::123456789012:role/trainer"
@@ -79,13 +79,11 @@ class Bench:
         return self.sagemaker.describe_training_job(TrainingJobName=name)
 
     def until(self, name, condition, deadline_s=90.0):
-        end = time.monotonic() + deadline_s
-        while True:
+        for _ in looks(deadline_s):
             found = self.describe(name)
             if condition(found):
                 return found
-            assert time.monotonic() < end, f"waited for {name} in vain: {found}\n{self.lines(name)}"
-            time.sleep(0.02)
+        raise AssertionError(f"waited for {name} in vain: {found}\n{self.lines(name)}")
 
     def ended(self, name, deadline_s=90.0):
         return self.until(name, lambda job: job["TrainingJobStatus"] in ("Completed", "Failed", "Stopped"), deadline_s)
@@ -96,10 +94,10 @@ class Bench:
         return found
 
     def printed(self, name, text, deadline_s=90.0):
-        end = time.monotonic() + deadline_s
-        while not any(text in line for line in self.lines(name)):
-            assert time.monotonic() < end, (text, self.lines(name), self.describe(name))
-            time.sleep(0.02)
+        for _ in looks(deadline_s):
+            if any(text in line for line in self.lines(name)):
+                return
+        raise AssertionError((text, self.lines(name), self.describe(name)))
 
     def events(self, name):
         logs = self.client("logs")

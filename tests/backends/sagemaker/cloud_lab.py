@@ -230,14 +230,16 @@ class CloudLab:
 
     def jobs(self) -> list[dict[str, Any]]:
         """Return the descriptions of all jobs that the emulator has, in order of their creation."""
-        names = []
-        for page in self.sagemaker.get_paginator("list_training_jobs").paginate(SortBy="CreationTime", SortOrder="Ascending"):
-            names += [one["TrainingJobName"] for one in page["TrainingJobSummaries"]]
-        return [self.sagemaker.describe_training_job(TrainingJobName=name) for name in names]
+        return [self.sagemaker.describe_training_job(TrainingJobName=one["TrainingJobName"]) for one in self.listed()]
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the summaries of all jobs, likewise."""
+        pages = self.sagemaker.get_paginator("list_training_jobs").paginate(SortBy="CreationTime", SortOrder="Ascending")
+        return [one for page in pages for one in page["TrainingJobSummaries"]]
 
     def running(self) -> list[str]:
         """Return the names of jobs that are not over."""
-        return [job["TrainingJobName"] for job in self.jobs() if job["TrainingJobStatus"] in ("InProgress", "Stopping")]
+        return [one["TrainingJobName"] for one in self.listed() if one["TrainingJobStatus"] in ("InProgress", "Stopping")]
 
     def bill_usd(self) -> float:
         """Return what the emulator would charge for all jobs."""

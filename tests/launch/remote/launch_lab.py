@@ -34,6 +34,7 @@ from benchmarking.remote.restoring import restore
 from benchmarking.remote.segments import decoded
 from definitions.instances import price_of
 from launch.remote.stores import store_at
+from tests.waiting import looks
 
 soak = pytest.mark.skipif("OUTRIDER_SOAK" not in os.environ, reason="one of many that take a minute each: OUTRIDER_SOAK=1 runs them")
 """For what is tried now and then, and not with every `make test`."""
@@ -204,8 +205,11 @@ class LaunchLab:
 
     def jobs(self) -> list[str]:
         """Return the names of all jobs, in order of their creation."""
+        return [one["TrainingJobName"] for one in self._listed()]
+
+    def _listed(self) -> list[dict[str, Any]]:
         pages = self.sagemaker.get_paginator("list_training_jobs").paginate(SortBy="CreationTime", SortOrder="Ascending")
-        return [one["TrainingJobName"] for page in pages for one in page["TrainingJobSummaries"]]
+        return [one for page in pages for one in page["TrainingJobSummaries"]]
 
     def controllers(self) -> list[str]:
         """Return the names of the controllers' jobs, in order of their creation."""
@@ -213,7 +217,7 @@ class LaunchLab:
 
     def running(self) -> list[str]:
         """Return the names of jobs that are not over."""
-        return [name for name in self.jobs() if self.described(name)["TrainingJobStatus"] not in OVER]
+        return [one["TrainingJobName"] for one in self._listed() if one["TrainingJobStatus"] not in OVER]
 
     def log(self, job: str) -> str:
         """Return all that a job printed."""
@@ -232,12 +236,11 @@ class LaunchLab:
 
     def await_that(self, holds: Callable[[], object], what: str, timeout_s: float = 300.0) -> None:
         """Wait until something holds; where it does not, say what the controllers printed."""
-        give_up_at = time.monotonic() + timeout_s
-        while not holds():
-            if time.monotonic() > give_up_at:
-                logs = "\n".join(f"--- {name}\n{self.log(name)[-6000:]}" for name in self.controllers())
-                raise AssertionError(f"not in {timeout_s:.0f} s: {what}\n{logs}")
-            time.sleep(0.2)
+        for _ in looks(timeout_s):
+            if holds():
+                return
+        logs = "\n".join(f"--- {name}\n{self.log(name)[-6000:]}" for name in self.controllers())
+        raise AssertionError(f"not in {timeout_s:.0f} s: {what}\n{logs}")
 
     def await_end(self, timeout_s: float = 400.0) -> None:
         """Wait until no job runs, controllers included."""

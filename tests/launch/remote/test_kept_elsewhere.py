@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from benchmarking.archive.stored import load
 from definitions.errors import EXIT_DETACHED, EXIT_TAKEN_OVER
 from tests.backends.fast_clock import FastClock
 from tests.backends.sagemaker.cloud_lab import CloudLab
+from tests.waiting import looks
 
 pytestmark = pytest.mark.slow
 
@@ -91,14 +91,11 @@ def controllers(tmp_path, monkeypatch):
 
 
 def until(condition):
-    deadline = time.monotonic() + 100
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    assert any(condition() for _ in looks(100.0))
 
 
 def some_jobs(lab, count):
-    until(lambda: len(lab.jobs()) >= count)
+    until(lambda: len(lab.listed()) >= count)
 
 
 def test_killed_with_all_its_files_again_and_again_nothing_is_run_twice(controllers):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 from botocore.exceptions import ClientError
+
+from tests.waiting import looks
 
 ROLE = "arn:aws:iam::123456789012:role/host"
 IMAGE = "763104351884.dkr.ecr.us-east-1.amazonaws.com/sagemaker-tritonserver:24.09-py3"
@@ -51,14 +52,14 @@ class HostingBench:
         return self.sagemaker.describe_endpoint(EndpointName=name)
 
     def until(self, name, status, deadline_s=100.0):
-        end = time.monotonic() + deadline_s
-        while (found := self.describe(name))["EndpointStatus"] != status:
-            assert time.monotonic() < end, found
-            time.sleep(0.02)
-        return found
+        for _ in looks(deadline_s):
+            found = self.describe(name)
+            if found["EndpointStatus"] == status:
+                return found
+        raise AssertionError(found)
 
     def gone(self, name, deadline_s=100.0):
-        end = time.monotonic() + deadline_s
-        while [one for one in self.sagemaker.list_endpoints(NameContains=name)["Endpoints"] if one["EndpointName"] == name]:
-            assert time.monotonic() < end, self.describe(name)
-            time.sleep(0.02)
+        for _ in looks(deadline_s):
+            if not [one for one in self.sagemaker.list_endpoints(NameContains=name)["Endpoints"] if one["EndpointName"] == name]:
+                return
+        raise AssertionError(self.describe(name))
