@@ -180,7 +180,7 @@ class ReportParser:
         return [] if self._matcher is None else self._matcher.remarks()
 
     def usage(self) -> dict[str, Any]:
-        """Return the totals of the reporter's summaries over all incarnations: `phases_s`, `steps`, `samples`, `elapsed_s`.
+        """Return the totals of the reporter's summaries over all incarnations: `phases_s`, `steps`, `samples`, `elapsed_s`, `delayed_s`.
 
         And `usage`, where it was sampled: for each phase what the last incarnation that had the phase used in it.
         """
@@ -192,7 +192,7 @@ class ReportParser:
             for name, seconds in spent.items() if isinstance(spent, dict) else ():
                 if is_number(seconds):
                     phases[name] = phases.get(name, 0.0) + seconds
-            for name in ("steps", "samples", "elapsed_s"):
+            for name in ("steps", "samples", "elapsed_s", "delayed_s"):
                 if is_number(summary.get(name)):
                     totals[name] = totals.get(name, 0) + summary[name]
             sampled = summary.get("usage")

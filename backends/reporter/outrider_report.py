@@ -241,6 +241,9 @@ class Reporter:
             "outrider_incarnation": self._life(),
             "outrider_rank": self._rank,
         }
+        delayed_s = _delayed_s()
+        if delayed_s:
+            found["delayed_s"] = delayed_s
         if self._sampler is not None:
             found["usage"] = self._sampler.usage()
         return found

@@ -27,7 +27,7 @@ _BANDS = (("p50", 0.5), ("p95", 0.45), ("p99", 0.04), ("peak", 0.01))
 NAMES = (
     *(f"{name}_s" for name in PHASES),
     *(f"{name}_cpu_s" for name in PHASES),
-    *("total_s", "steps", "rows", "bytes", "cpu_s", "rss_bytes", "gpu_bytes"),
+    *("total_s", "delayed_s", "steps", "rows", "bytes", "cpu_s", "rss_bytes", "gpu_bytes"),
     *(column for name in _SAMPLED for column in (name, f"{name}_p99")),
     *("billable_s", "cost_usd"),
 )
@@ -54,6 +54,8 @@ def measurements(
         found["startup_s"] = found["startup_cpu_s"] = None
     # The back-end's clock comes first; the reporter's starts only when the script has imported it.
     found["total_s"] = duration_s if duration_s > 0 else usage.get("elapsed_s")
+    # That other programs had the processor, where the system tells.
+    found["delayed_s"] = usage.get("delayed_s")
     found["steps"] = usage.get("steps") or None
     # The script's own count goes before the reporter's, which counts only what `step` was given.
     found["rows"] = last.get("rows") or usage.get("samples") or None

@@ -100,14 +100,14 @@ def causes_of(item: Fitted, metric: str, question: Question) -> dict[str, float]
     if item.prefixes and metric in TIMES:
         rng = np.random.default_rng(question.seed)
         clock = {"cpu_s": "cpu", "quiet_s": "quiet"}.get(metric, "wall")
-        return _shares(causes_of_time(item.prefixes, item.used, question.draws, rng, clock))
+        return _shares(causes_of_time(item.prefixes, item.used, question.draws, rng, clock, item.lent))
     if item.prefixes and metric == "rss_bytes":
         return _shares(causes_of_peak(item.prefixes, item.used, item.rss))
     if metric == "gpu_bytes":
         return {"growth of GPU memory": 1.0} if item.gpu is not None else {}
     if metric == "rss_bytes":
         return _causes_of_memory(item)
-    laws = item.cpu if metric == "cpu_s" else item.time
+    laws = {"cpu_s": item.cpu, "quiet_s": item.quiet}.get(metric, item.time)
     return {} if laws is None else _causes_of_time(laws, question, "train" if metric == "train_s" else "")
 
 

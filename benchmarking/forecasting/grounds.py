@@ -32,7 +32,7 @@ def remarks(item: Fitted, metric: str) -> list[str]:
     """Return what else a reader of a metric's forecast should know of its laws."""
     opened = why_open([canary for canary in item.canaries if canary.status == PREFIX])
     if item.prefixes:
-        return remarks_on(item.prefixes, item.used) if metric in TIMES else []
+        return remarks_on(item.prefixes, item.used, item.lent) if metric in TIMES else []
     if metric in TIMES:
         laws: Laws | None = item.cpu if metric == "cpu_s" else item.time
         if laws is None:

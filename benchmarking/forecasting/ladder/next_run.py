@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from benchmarking.forecasting.data.canary import COMPLETED, Canary
 from benchmarking.forecasting.ladder.prefix_race import next_step
 from benchmarking.forecasting.ladder.race_status import RaceSettings
-from benchmarking.forecasting.ladder.run_costs import usd_per_second
+from benchmarking.forecasting.ladder.run_costs import is_quiet, usd_per_second
 from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.expected_run import expected_run
 from benchmarking.forecasting.model.fit import fit_all
+from benchmarking.forecasting.model.machine_load import alone
 
 if TYPE_CHECKING:
     from benchmarking.analysis.arrays import FloatArray
@@ -70,6 +71,8 @@ def _expected_variance(group: Sequence[Canary], level: float, settings: RaceSett
     import numpy as np
 
     used = tuple(canary for canary in group if canary.status == COMPLETED)
+    if is_quiet(used):
+        used = tuple(alone(canary) for canary in used)
     item = fit_all({used[0].configuration: used}, 1.0)[used[0].configuration]
     run = expected_run(item, level)
     after = fit_all({item.name: [*used, run]}, 1.0)[item.name]

@@ -17,8 +17,10 @@ from benchmarking.forecasting.ladder.next_run import best_next_run, highest_leve
 from benchmarking.forecasting.ladder.prefix_race import first_step, is_comparable
 from benchmarking.forecasting.ladder.race_draws import fits, half_width, laws_of, objective_draws
 from benchmarking.forecasting.ladder.race_status import COST, RaceDecision, RaceSettings, RaceStatus
-from benchmarking.forecasting.ladder.run_costs import expected_usd, spent_usd, usd_per_second
-from benchmarking.forecasting.model.evidence import hidden_by_startup
+from benchmarking.forecasting.ladder.run_costs import expected_usd, is_quiet, spent_usd, usd_per_second
+from benchmarking.forecasting.model.evidence import findings
+from benchmarking.forecasting.model.fit import fit_all
+from benchmarking.forecasting.model.result import Status
 from benchmarking.report.text import dollars
 
 if TYPE_CHECKING:
@@ -100,12 +102,17 @@ def _compared(
     return _single(groups, ranked, {name: draws[name][settings.objectives[0]] for name in alive}, settings, seed)
 
 
-def _mostly_starts_up(group: Sequence[Canary]) -> bool:
-    """Return whether start-up, which nobody timed, is most of what a configuration's runs took."""
-    if any_has_rest(group):
-        return False
-    laws = laws_of(group)
-    return not laws.timed and bool(hidden_by_startup(laws.growth, "total_s"))
+def _refusal(groups: Mapping[str, Sequence[Canary]], name: str) -> str:
+    """Return why the evidence carries no forecast of a configuration's time, as the table of forecasts has it; empty where it does.
+
+    The width of a forecast is no reason: that is in the draws.
+    """
+    if any_has_rest(groups[name]):
+        return ""
+    item = fit_all(groups, 1.0)[name]
+    metric = "quiet_s" if all(is_quiet(group) for group in groups.values() if group) else "total_s" if item.time is not None else "cpu_s"
+    refused = [text for status, text in findings(item, metric) if status is Status.NOT_DECIDED]
+    return refused[0] if refused else ""
 
 
 def _share_within(mine: FloatArray, other: FloatArray, tolerance: float) -> float:
@@ -125,9 +132,10 @@ def _single(
     # Probability that nothing is better by more than the tolerance, and that nothing is better at all.
     sure, strict = _share_within(logs[leader], best_other, settings.tolerance), _share_within(logs[leader], best_other, 0.0)
     beats = {name: _share_within(logs[leader], logs[name], settings.tolerance) for name in others}
-    # What mostly starts up is compared by its start-up, however sure that comparison is.
-    starts_up = _mostly_starts_up(groups[leader])
-    if sure >= settings.confidence and not starts_up:
+    # What the table of forecasts refuses to say is no ground for a decision, however sure the comparison is: start-up that hides growth,
+    # or time that falls as the data grows.
+    against = _refusal(groups, leader)
+    if sure >= settings.confidence and not against:
         # Decided. Those that are alike by more draws than not are tied, and the one that is cheaper to run wins.
         slack = math.log1p(settings.tolerance)
         alike = [leader, *(name for name in others if float((np.abs(logs[name] - logs[leader]) <= slack).mean()) >= 0.5)]
@@ -154,15 +162,14 @@ def _single(
             break
     if step is None:
         reason = f"every rung is run, and {leader} leads with {sure:.0%} confidence only"
-        if starts_up:
-            reason = (
-                f"every rung is run, and start-up hides how {leader} grows: a longer ladder, or phases that the script times, would tell"
-            )
+        if against:
+            reason = f"every rung is run, and of {leader} nothing is certain: {against}"
         return RaceStatus(RaceDecision.NOT_DECIDED, leader, tied, None, sure, reason)
     # Expected opportunity loss of choosing the leader now, over all full jobs, against the price of knowing more.
     regret = float(np.maximum(np.exp(logs[leader]) - np.exp(best_other), 0.0).mean()) * settings.full_runs
     in_objective = 1.0 if settings.objectives[0] == COST else usd_per_second(groups[step[0]][0], settings)
-    if not starts_up and regret < expected_usd(groups[step[0]], step[1], settings) / in_objective:
+    quiet = all(is_quiet(groups[name]) for name in ranked)
+    if not against and regret < expected_usd(groups[step[0]], step[1], settings, quiet=quiet) / in_objective:
         reason = (
             f"knowing more would cost more than it saves on {settings.full_runs:g} full jobs; {leader} leads with {sure:.0%} confidence"
         )

@@ -81,6 +81,8 @@ def draw(item: Fitted, question: Question) -> dict[str, FloatArray]:
         values["total_s"] = reduce(operator.add, parts.values())
         if "train" in parts:
             values["train_s"] = parts["train"]
+    if item.quiet is not None:
+        values["quiet_s"] = reduce(operator.add, (part.sample(at, size, rng) for part in item.quiet.parts.values()))
     # Processor time likewise.
     if item.cpu is not None:
         cpu = {name: part.sample(at, size, rng) for name, part in item.cpu.parts.items()}
@@ -112,7 +114,7 @@ def _from_prefixes(item: Fitted, question: Question, rng: Generator) -> dict[str
     """Return draws by metric from the beginning of the full job, and from small jobs what it does not show."""
     values: dict[str, FloatArray] = {}
     for metric, clock in (("total_s", "wall"), ("cpu_s", "cpu"), ("quiet_s", "quiet")):
-        found = time_draws(item.prefixes, item.used, question.draws, rng, clock)
+        found = time_draws(item.prefixes, item.used, question.draws, rng, clock, lent=item.lent)
         if found is not None:
             values[metric] = found
     peaks = peak_draws(item.prefixes, item.used, item.rss, question.draws, rng)

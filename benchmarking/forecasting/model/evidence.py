@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of
 from benchmarking.forecasting.model.fit import Fitted
+from benchmarking.forecasting.model.machine_load import alone
 from benchmarking.forecasting.model.memory import PeakLine
 from benchmarking.forecasting.model.noise import within_levels
 from benchmarking.forecasting.model.phases import Laws
@@ -188,6 +190,9 @@ def findings(item: Fitted, metric: str) -> list[Finding]:
     """Return what speaks against the forecast of one metric of a configuration."""
     import numpy as np
 
+    if metric == "quiet_s":
+        # Of the same runs, without what other programs had of them.
+        return findings(dataclasses.replace(item, used=tuple(alone(one) for one in item.used), time=item.quiet), "total_s")
     if metric in TIMES:
         laws = item.cpu if metric == "cpu_s" else item.time
         measured = [getattr(canary, metric) for canary in item.used if getattr(canary, metric) is not None]

@@ -9,12 +9,12 @@ from itertools import islice
 
 from benchmarking.analysis.measurements import PHASES
 from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, PREFIX, Canary
-from benchmarking.forecasting.model.machine_load import under_load
+from benchmarking.forecasting.model.machine_load import alone, delayed_share, under_load
 from benchmarking.forecasting.model.memory import PeakLine, gpu_growth, peak_line
 from benchmarking.forecasting.model.noise import Noise, noise_prior, repeat_noise
 from benchmarking.forecasting.model.phases import Laws, Part, cpu_laws, time_laws
 from benchmarking.forecasting.model.power_law import Growth
-from benchmarking.forecasting.model.prefix_draws import has_rest
+from benchmarking.forecasting.model.prefix_draws import has_rest, small_known, through
 from benchmarking.forecasting.model.shared_exponent import share_exponents
 
 _TEACHERS = 20
@@ -22,6 +22,9 @@ _TEACHERS = 20
 
 _LOADED = 0.08
 """Scatter of wall over processor time from which on a machine counts as shared with others."""
+
+_SHARED = 0.05
+"""Share of a run's time that other programs had from which on its time without them is looked at."""
 
 _QUIETER = 0.6
 """One clock's exponent informs another's where its noise is below this share of the other's: then they do not share their noise."""
@@ -35,7 +38,8 @@ class Fitted:
         canaries: all of them; `used`: the completed ones; `out_of_memory`: fractions at which memory did not suffice.
         at: nominal fraction that is forecast.
         time, cpu: laws of wall and processor time; `rss`, `gpu`: of peak memory; None where not measured.
-        instance_count: instances that the time was measured on.
+        quiet: laws of wall time without what other programs had of it; None where a run does not tell, or none had to share.
+        lent: small jobs of other configurations of the same code that ran through their loops, where this one has none of its own.
     """
 
     canaries: tuple[Canary, ...]
@@ -46,6 +50,8 @@ class Fitted:
     cpu: Laws | None
     rss: PeakLine | None
     gpu: Growth | None
+    lent: tuple[Canary, ...] = ()
+    quiet: Laws | None = None
 
     @property
     def prefixes(self) -> list[Canary]:
@@ -81,6 +87,7 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
     cpu = _noises(completed, {"train": "train_cpu_s", "total": "cpu_s"})
     # Step 2: each configuration by itself.
     found = {}
+    seen = [canary for group in completed.values() for canary in through(group)]
     for name, group in groups.items():
         used = completed[name]
         found[name] = Fitted(
@@ -92,9 +99,19 @@ def fit_all(groups: Mapping[str, Sequence[Canary]], at: float) -> dict[str, Fitt
             cpu=cpu_laws(used, at, _for(cpu, name)) if used else None,
             rss=peak_line(used, at) if used else None,
             gpu=gpu_growth(used, at) if used else None,
+            quiet=_quiet_laws(used, at, _for(wall, name)),
+            lent=() if small_known(used) else tuple(one for one in seen if one.family == group[0].family),
         )
     # Step 3: exponents, which one code has in common.
     return _shared(found)
+
+
+def _quiet_laws(used: Sequence[Canary], at: float, noise: Callable[[str], Noise]) -> Laws | None:
+    """Return the laws of wall time without what other programs had of it; None where a run does not tell, or none had to share."""
+    shares = [delayed_share(canary) for canary in used]
+    if not used or any(share is None for share in shares) or max(share or 0.0 for share in shares) < _SHARED:
+        return None
+    return time_laws([alone(canary) for canary in used], at, noise)
 
 
 def _noises(groups: Mapping[str, Sequence[Canary]], columns: Mapping[str, str]) -> dict[str, dict[str, tuple[float, int]]]:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from benchmarking.analysis.measurements import PHASES
 from benchmarking.forecasting.data.canary import Canary
 from benchmarking.forecasting.model.columns import column_of
 from benchmarking.forecasting.model.growth_prior import GrowthPrior
@@ -16,11 +17,27 @@ from benchmarking.forecasting.model.power_law import Growth, fit
 LOAD_FACTOR = GrowthPrior(((1.0, 0.0, 0.01),), free=0.5, offset="any", drift=0.0)
 """Load comes and goes, whatever the size of the work."""
 
+_MOST_DELAYED = 0.99
+"""Share of a run's time that other programs had at most: the two are told by different clocks."""
+
 _WAITS_MORE = 3.0
 """Standard errors by which wall over processor time differs between the smallest and the largest size where that is no matter of load."""
 
 _ONE_THREAD, _MOSTLY_WAITS = 0.95, 2.0
 """Wall over processor time of one thread that works: at least the first, and at the median at most the second."""
+
+
+def delayed_share(canary: Canary) -> float | None:
+    """Return the share of a run's time that other programs had the processor; None where it did not tell."""
+    delayed_s = canary.about.get("delayed_s")
+    return None if delayed_s is None or not canary.total_s else min(float(delayed_s) / canary.total_s, _MOST_DELAYED)
+
+
+def alone(canary: Canary) -> Canary:
+    """Return a completed run as it would have been without other programs, which had as much of each of its phases."""
+    share = 1.0 - (delayed_share(canary) or 0.0)
+    timed = {f"{name}_s": seconds * share for name in (*PHASES, "total") if (seconds := getattr(canary, f"{name}_s")) is not None}
+    return dataclasses.replace(canary, **timed)
 
 
 def under_load(canaries: Sequence[Canary], wall: Laws, cpu: Laws, least: float) -> Laws:

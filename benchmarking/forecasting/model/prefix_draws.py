@@ -2,12 +2,13 @@
 
 The job takes what its prefix took until its last word, the rest of its loop (`benchmarking.forecasting.running.projection`), and what the
 prefix did not see: phases that it had not come to, and what comes after the loop. Each of these has a law of its own in small jobs of the
-same code, y = K (s + (1 - s) x^c) as for all phases. Where small jobs ran through their loop with units that get dearer or cheaper, by
-more than chance, the rest of the loop is bent likewise. What may stop early does as many steps as small jobs of the same code lead to
-expect (`benchmarking.forecasting.model.early_stop`). Another run of the same job differs by 4 % (one standard deviation), and in wall
-time by half of what the machine's load has added in this one. In processor time a beginning beside other programs may be dearer than what
-follows, as they share caches and memory: with the probability 0.2, by up to 0.5 on the log scale where the wall's clock ran four times
-as fast as the processor's.
+same code, y = K (s + (1 - s) x^c) as for all phases; a configuration without any goes by those of the others, and all that go by the same
+small jobs have the same draws of this part, so that it does not count where they are compared. Where small jobs ran through their loop
+with units that get dearer or cheaper, by more than chance, the rest of the loop is bent likewise. What may stop early does as many steps
+as small jobs of the same code lead to expect (`benchmarking.forecasting.model.early_stop`). Another run of the same job differs by 4 %
+(one standard deviation), and in wall time by half of what the machine's load has added in this one. In processor time a beginning beside
+other programs may be dearer than what follows, as they share caches and memory: with the probability 0.2, by up to 0.5 on the log scale
+where the wall's clock ran four times as fast as the processor's.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ REPEAT_SD = 0.04
 
 UNSEEN_SHARE = 0.02
 """Mean share of the job that comes after the loop where no small job has shown it (exponentially distributed)."""
+
+_COMMON = 0
+"""Seed of what configurations of one code have in common."""
 
 _NOTHING = 1e-12
 """A variance of no more than this is that of rounding."""
@@ -65,7 +69,13 @@ def through(canaries: Sequence[Canary]) -> list[Canary]:
 
 
 def time_draws(
-    prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str, only: str | None = None
+    prefixes: Sequence[Canary],
+    small: Sequence[Canary],
+    size: int,
+    rng: Generator,
+    clock: str,
+    only: str | None = None,
+    lent: Sequence[Canary] = (),
 ) -> FloatArray | None:
     """Return draws (size,) of the full job's seconds; None where the clock was not read.
 
@@ -76,14 +86,18 @@ def time_draws(
         rng: generator.
         clock: `wall`, `cpu`, or `quiet` (the wall's without the time that other programs had the processor).
         only: the one cause that the draws differ by, all else at its median; None for all of them.
+        lent: small jobs of other configurations of the same code, for what its beginning did not see where none of its own shows that.
     """
     import numpy as np
 
+    tails = small if small_known(small) else lent
     known = [canary for canary in prefixes if canary.progress is not None and isinstance(_rest(canary.progress, clock), Rest)]
     if not known:
         return None
     differs = dict.fromkeys((LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY), 1.0) if only is None else {only: 1.0}
-    unseen = _median_unless(UNSEEN in differs, sum(unseen_draws(known, small, size, rng, clock).values(), np.zeros(size)))
+    unseen = _median_unless(
+        UNSEEN in differs, sum(unseen_draws(known, tails, size, np.random.default_rng(_COMMON), clock).values(), np.zeros(size))
+    )
     after = _median_unless(UNSEEN in differs, rng.exponential(UNSEEN_SHARE, size))
     counts, logs = found_counts(small), []
     for canary in known:
@@ -103,13 +117,15 @@ def time_draws(
             left = left * _median_unless(COUNT in differs, share_of_rest(progress.done, progress.at_most, counts, size, rng))
         if clock == "cpu":
             left = left * np.exp(-differs.get(BUSY, 0.0) * _beside_draws(known, size, rng))
-        logs.append(np.log(until_s + left + (unseen if small_known(small) else (until_s + left) * after)))
+        logs.append(np.log(until_s + left + (unseen if small_known(tails) else (until_s + left) * after)))
     noise = math.hypot(differs.get(AGAIN, 0.0) * REPEAT_SD, differs.get(BUSY, 0.0) * _load(known) if clock == "wall" else 0.0)
     drawn: FloatArray = np.exp(np.mean(logs, axis=0) + noise * math.sqrt(1 + 1 / len(logs)) * rng.standard_normal(size))
     return drawn
 
 
-def causes_of_time(prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str) -> dict[str, float]:
+def causes_of_time(
+    prefixes: Sequence[Canary], small: Sequence[Canary], size: int, rng: Generator, clock: str, lent: Sequence[Canary] = ()
+) -> dict[str, float]:
     """Return the variance of the log of the full job's seconds that each cause brings, all else at its median.
 
     Args:
@@ -118,10 +134,11 @@ def causes_of_time(prefixes: Sequence[Canary], small: Sequence[Canary], size: in
         size: number of draws.
         rng: generator.
         clock: `wall`, `cpu`, or `quiet` (the wall's without the time that other programs had the processor).
+        lent: as for `time_draws`.
     """
     import numpy as np
 
-    found = {name: time_draws(prefixes, small, size, rng, clock, name) for name in (LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY)}
+    found = {name: time_draws(prefixes, small, size, rng, clock, name, lent) for name in (LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY)}
     spread = {name: float(np.var(np.log(values))) for name, values in found.items() if values is not None}
     return {name: value for name, value in spread.items() if value > _NOTHING}
 

@@ -67,12 +67,13 @@ def stops_early(prefixes: Sequence[Canary], small: Sequence[Canary], what: str) 
     return [(Status.NOT_DECIDED, text)]
 
 
-def remarks_on(prefixes: Sequence[Canary], small: Sequence[Canary]) -> list[str]:
-    """Return what a reader should know of a forecast from a prefix."""
+def remarks_on(prefixes: Sequence[Canary], small: Sequence[Canary], lent: Sequence[Canary] = ()) -> list[str]:
+    """Return what a reader should know of a forecast from a prefix; `lent` are small jobs of other configurations that it goes by."""
     shares = [one.progress.share for one in prefixes if one.progress is not None and one.progress.share is not None]
     said = [f"from the first {max(shares):.0%} of the job's own loop"] if shares else []
     if not small_known(small):
-        said.append("what comes after the loop was not seen")
+        lender = "was seen in small jobs of other configurations" if small_known(lent) else "was not seen"
+        said.append(f"what comes after the loop {lender}")
     counts = [steps for _, steps in found_counts(small)]
     if counts and may_do(prefixes) is not None:
         said.append(f"it may stop early, as small jobs did after {min(counts):g} to {max(counts):g} steps")

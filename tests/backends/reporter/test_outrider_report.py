@@ -238,6 +238,7 @@ def test_the_checkpoint_folder_and_whether_there_is_one_to_go_on_from(tmp_path: 
 def test_phases_add_up_and_an_inner_one_is_not_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(outrider_report.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(outrider_report, "_delayed_s", lambda: 1.5)
     one = Reporter({}, started=97.0)
 
     def spend(seconds: float) -> None:
@@ -260,6 +261,7 @@ def test_phases_add_up_and_an_inner_one_is_not_counted_twice(monkeypatch: pytest
         "steps": 2,
         "samples": 64,
         "elapsed_s": 19.25,
+        "delayed_s": 1.5,
         "outrider_incarnation": 0,
         "outrider_rank": 0,
     }

@@ -198,7 +198,7 @@ def test_a_run_on_a_busy_machine_ends_with_the_time_that_its_jobs_take_alone():
     for x in (0, 1, 4):
         one, true_s = alone[f"x={x}"], 65.0 + 200.0 * (1 + x)
         assert one.lo90 <= true_s <= one.hi90
-        assert wall[f"x={x}"].median == pytest.approx(3 * one.median, rel=0.05)
+        assert wall[f"x={x}"].median == pytest.approx(3 * one.median, rel=0.07)
     groups = by_configuration(canaries_of(asked, loop.state).canaries)
     told = {one.metric: one for one in explanations(groups, "x=0", question)}
     assert told["quiet_s"].causes["what its beginning did not see"] > 0

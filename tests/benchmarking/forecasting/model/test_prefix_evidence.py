@@ -24,6 +24,8 @@ def test_a_reader_is_told_how_much_of_the_job_was_seen_and_what_was_not():
     begun = prefix([0.1] * 60, 1000.0)
     assert remarks_on([begun], []) == ["from the first 6% of the job's own loop", "what comes after the loop was not seen"]
     bent = [small(0.01, [0.02] * 30 + [0.04] * 30)]
+    lent = [small(0.01, [0.1] * 10, name="d")]
+    assert remarks_on([begun], [], lent)[1] == "what comes after the loop was seen in small jobs of other configurations"
     assert remarks_on([begun], bent) == ["from the first 6% of the job's own loop", "steps get dearer on the way, as small jobs show"]
 
 
