@@ -41,3 +41,9 @@ def figures_of(tally: LoadTally, seconds: float) -> dict[str, Any]:
 
 def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 3)
+
+
+def shown(value: float, digits: int = 4) -> str:
+    """Return a number for people with so many digits that count, e.g. `62.5`, and never with an exponent: `1975`, `12800`."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text else text

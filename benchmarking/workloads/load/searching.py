@@ -17,7 +17,7 @@ from .client_check import CLIENT_BOUND, check_all_allowed, check_allowed
 from .endpoint import CalledEndpoint
 from .estimate import RateEstimate, estimated_rate
 from .evidence import PASSES, ShareEvidence
-from .figures import figures_of
+from .figures import figures_of, shown
 from .load_files import LoadFiles
 from .options import LoadOptions
 from .probe import ProbeOutcome, probe, rules_for
@@ -112,7 +112,7 @@ def idle_problem(idle: Sequence[tuple[CallEnd, float]], options: LoadOptions) ->
         return f"none of {len(idle)} calls without load was answered rightly ({', '.join(sorted({how.kind for how, _ in idle}))})"
     median_s = statistics.median(right)
     if median_s > options.slo_s:
-        idle_ms = f"{1000 * median_s:.3g}"
+        idle_ms = shown(1000 * median_s, 3)
         return f"without load half of the answers take {idle_ms} ms and more, above slo_ms {options.slo_ms:g}: no rate passes"
     return ""
 
@@ -210,9 +210,9 @@ class RunningSearch:
         if search.next_probe is not None:
             said = f"the search ended after search_s {self._options.search_s:g} at rung {record.reached} of {self._options.rungs}"
         else:
-            said = f"{above:.4g}/s was not decided: {record.why}"
+            said = f"{shown(above)}/s was not decided: {record.why}"
         if passed:
-            said = f"at least {passed:.4g}/s: {said}"
+            said = f"at least {shown(passed)}/s: {said}"
         elif record.why:
             said = f"{said}: {record.why}"
         self._say(said)
@@ -246,11 +246,11 @@ class RunningSearch:
         passed = max(passed, outcome.rate) if outcome.verdict == PASSES else passed
         self._report(probe_rate_per_s=outcome.rate, probe_verdict=outcome.verdict, max_rate_per_s=passed, **told)
         self._say(
-            f"{outcome.rate:.4g}/s {outcome.verdict} after {outcome.seconds:.1f} s: p{self._options.percentile:g} "
+            f"{shown(outcome.rate)}/s {outcome.verdict} after {outcome.seconds:.1f} s: p{self._options.percentile:g} "
             f"{_quantile_text(outcome, self._options)} of {self._options.slo_ms:g} ms, errors {outcome.tally.failed}"
             + (f"; {outcome.why}" if outcome.why else "")
         )
-        check_all_allowed(outcome.tally, f"at {outcome.rate:.4g}/s")
+        check_all_allowed(outcome.tally, f"at {shown(outcome.rate)}/s")
 
     def _note(self, record: SearchRecord, outcome: ProbeOutcome, search: RateSearch, used: Mapping[str, Any]) -> None:
         best = search.passed
@@ -264,7 +264,7 @@ class RunningSearch:
         if outcome.verdict == PASSES and outcome.rate > best:
             record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3), **used}
         elif outcome.verdict != PASSES and outcome.rate == search.not_passed:
-            record.why = outcome.why or f"{outcome.rate:.4g}/s {outcome.verdict}"
+            record.why = outcome.why or f"{shown(outcome.rate)}/s {outcome.verdict}"
             if not search.passed:
                 record.best = figures_of(outcome.tally, outcome.seconds)
 

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarking.workloads.load.calls import CallEnd
 from benchmarking.workloads.load.endpoint import CalledEndpoint, LoadTarget
+from benchmarking.workloads.load.figures import shown
 from benchmarking.workloads.load.load_files import LoadFiles
 from benchmarking.workloads.load.options import parse_options
 from benchmarking.workloads.load.searching import KeptSearch, RunningSearch
@@ -134,6 +135,7 @@ def test_a_client_that_lags_decides_nothing():
         (["--slo_ms", "0"], IDLE, "above slo_ms 0"),
         (["--slo_ms", "4"], IDLE, "take 5 ms and more"),
         (["--slo_ms", "50"], [(CallEnd("status_500", 0.0), 0.001)] * 20, "status_500"),
+        (["--slo_ms", "200"], [(CallEnd("", 0.0), 1.97509)] * 20, "take 1975 ms and more"),
     ],
 )
 def test_a_limit_below_the_latency_without_load_is_rate_0(words, idle, said):
@@ -177,3 +179,8 @@ def test_where_the_client_is_the_limit_above_it_is_said_that_it_is_at_least_so_m
     assert [one.get("rung") for one in reports if "rung" in one] == [1]
     assert lines[-1].startswith("at least ")
     assert "requests were sent late" in reports[-1]["why"]
+
+
+@pytest.mark.parametrize(("value", "text"), [(62.5, "62.5"), (3.203988, "3.204"), (9999.4, "9999"), (12812.4, "12812"), (0.0, "0")])
+def test_rates_are_shown_without_exponents(value, text):
+    assert shown(value) == text
