@@ -12,6 +12,7 @@ class DataFacts:
     Args:
         format: of its files, e.g. `jpg` or `tar`; `labels`: where the label of a sample is: `folder`, `member`, `feature` or `none`.
         samples, classes: how many there are; `size_bytes`: of all files. None where nobody counted.
+        content: of a sample: `images`, `rows` or `bytes`; empty where nobody knows.
     """
 
     format: str = ""
@@ -19,6 +20,7 @@ class DataFacts:
     samples: int | None = None
     classes: int | None = None
     size_bytes: int | None = None
+    content: str = ""
 
 
 @dataclass(frozen=True)

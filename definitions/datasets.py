@@ -50,6 +50,11 @@ class _Stored:
         return FORMATS[self.format].labels
 
     @property
+    def sample_content(self) -> str:
+        """What a sample is: `images`, `rows` or `bytes`; empty where that is not known, as of a user's archives and tables."""
+        return {"files": "bytes" if self.format == "bin" else "images"}.get(self.layout, "")
+
+    @property
     def own_ingestion(self) -> str | None:
         """Name of the one ingestion that can read it; None where others than one can."""
         return None
@@ -117,6 +122,11 @@ class ImagesDataset(_Generated):
         return self.encoding or (self.format if self.format in ENCODINGS else "jpg")
 
     @property
+    def sample_content(self) -> str:
+        """Images."""
+        return "images"
+
+    @property
     def pixels(self) -> tuple[int, int]:
         """Width and height in the middle, in pixels."""
         if self.resolution is None:
@@ -166,6 +176,11 @@ class BytesDataset(_Generated):
         """Nowhere."""
         return "none"
 
+    @property
+    def sample_content(self) -> str:
+        """Bytes that nothing decodes."""
+        return "bytes"
+
     @model_validator(mode="after")
     def _check(self) -> BytesDataset:
         if self.samples_per_shard is not None and self.shard_size != type(self).model_fields["shard_size"].default:
@@ -184,6 +199,11 @@ class TableDataset(_Generated):
     classes: Positive = 2
     copies: Positive = 1
     seed: NotNegative = 0
+
+    @property
+    def sample_content(self) -> str:
+        """Rows of numbers."""
+        return "rows"
 
     @model_validator(mode="after")
     def _check(self) -> TableDataset:
@@ -204,6 +224,11 @@ class Caltech256Dataset(_Generated):
     copies: Positive = 1
     url: Text = "https://data.caltech.edu/records/nyy15-4j048/files/256_ObjectCategories.tar"
     md5: Annotated[str, Field(strict=True, pattern=r"^[0-9a-f]{32}$")] = "67b4f42ca05d46448c6bb8ecd2220f6d"
+
+    @property
+    def sample_content(self) -> str:
+        """Images."""
+        return "images"
 
     @model_validator(mode="after")
     def _check(self) -> Caltech256Dataset:

@@ -24,6 +24,7 @@ def channel_variables(channel: JobInput, place: str, distribution: str = "replic
         "DATASET": channel.dataset,
         "FORMAT": facts.format or None,
         "LABELS": facts.labels or None,
+        "CONTENT": facts.content or None,
         "SAMPLES": facts.samples,
         "CLASSES": facts.classes,
         "BYTES": facts.size_bytes,

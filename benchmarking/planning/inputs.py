@@ -286,9 +286,9 @@ def _beside(prefix: str) -> str:
 
 def _facts(dataset: Dataset, prepared: Prepared | None, is_sampled: bool) -> DataFacts:
     """Return what a job is told of its data; of a part of them nobody counted the samples."""
-    form, labels = dataset.format, dataset.label_place
+    form, labels, content = dataset.format, dataset.label_place, dataset.sample_content
     if prepared is None:
-        return DataFacts(form, labels)
+        return DataFacts(form, labels, content=content)
     if is_sampled:
-        return DataFacts(form, labels, classes=prepared.classes)
-    return DataFacts(form, labels, prepared.samples, prepared.classes, prepared.bytes)
+        return DataFacts(form, labels, classes=prepared.classes, content=content)
+    return DataFacts(form, labels, prepared.samples, prepared.classes, prepared.bytes, content)

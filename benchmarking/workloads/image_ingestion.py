@@ -28,7 +28,7 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespac
     add_knobs(parser)
     add_checkpoint_knobs(parser)
     add_model_options(parser, "")
-    parser.add_argument("--model", default="cnn", help="entitlement, sleep, cnn, resnet18, resnet50, vit, or module:Class of your own")
+    parser.add_argument("--model", default="cnn", help="entitlement, sleep, cnn, resnet18, resnet50, vit, mlp (of rows), or module:Class")
     parser.add_argument("--model_without_gpu", default="", help="in place of `model` where there is no GPU, e.g. sleep")
     parser.add_argument("--accelerator", default="", help="e.g. h100_resnet50: waits as long as it computes, with its batch")
     parser.add_argument("--compute_s", type=float, default=0.0, help="seconds that the model `sleep` takes for a batch")
@@ -78,7 +78,8 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
         device = "cuda" if torch.cuda.is_available() else "cpu"
         if device == "cpu" and asked.model_without_gpu:
             asked.model = asked.model_without_gpu
-        model = make_model(asked.model, ModelOptions(asked.image_size, asked.learning_rate, asked.compute_s, device))
+        options = ModelOptions(asked.image_size, asked.learning_rate, asked.compute_s, device, channel.content, channel.classes)
+        model = make_model(asked.model, options)
     opened = open_channel(channel, environ, knobs, phase=phase)
     deadline_s = started_s + asked.max_seconds if asked.max_seconds else None
     with opened:

@@ -23,6 +23,8 @@ class Channel:
         labels: `folder`, `member`, `feature` or `none`; empty for what is usual for the layout.
         input_mode: how the back-end put it into place: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs` or `none`.
         distribution: `replicated` where each host sees all of it, `sharded` where each has a part.
+        content: of its samples: `images`, `rows` or `bytes`; empty where nobody knows.
+        classes: how many labels there are; 0 where nobody counted.
     """
 
     location: str
@@ -32,6 +34,8 @@ class Channel:
     labels: str = ""
     input_mode: str = ""
     distribution: str = "replicated"
+    content: str = ""
+    classes: int = 0
 
     @property
     def is_remote(self) -> bool:
@@ -51,8 +55,9 @@ class Channel:
             raise SystemExit(f"there is no channel {name!r}: neither OUTRIDER_CHANNEL_{upper} nor SM_CHANNEL_{upper} is set")
         told = {
             key: environ.get(f"OUTRIDER_{key}_{upper}", "")
-            for key in ("LAYOUT", "READER", "FORMAT", "LABELS", "INPUT_MODE", "DISTRIBUTION")
+            for key in ("LAYOUT", "READER", "FORMAT", "LABELS", "INPUT_MODE", "DISTRIBUTION", "CONTENT", "CLASSES")
         }
         layout = told["LAYOUT"] or "files"
         reader = told["READER"] or USUAL_READERS.get(layout, "files")
-        return cls(location, reader, layout, told["FORMAT"], told["LABELS"], told["INPUT_MODE"], told["DISTRIBUTION"] or "replicated")
+        place = (told["FORMAT"], told["LABELS"], told["INPUT_MODE"], told["DISTRIBUTION"] or "replicated")
+        return cls(location, reader, layout, *place, told["CONTENT"], int(told["CLASSES"] or 0))

@@ -25,12 +25,23 @@ class ModelOptions:
         learning_rate: of the optimiser.
         compute_s: seconds that a batch takes where the model only waits.
         device: `cpu` or `cuda`.
+        content: of a sample: `images`, `rows` of numbers, or `bytes` that nothing decodes; empty where nobody knows.
+        classes: how many labels there are; 0 where nobody counted.
     """
 
     image_size: int = 96
     learning_rate: float = 1e-3
     compute_s: float = 0.0
     device: str = "cpu"
+    content: str = ""
+    classes: int = 0
+
+
+def check_labels(labels: Any, classes: int, model: str) -> None:
+    """Raise `SystemExit` where a label is none of a model's classes, which torch says as an index that is out of bounds."""
+    most = int(labels.max())
+    if most >= classes:
+        raise SystemExit(f"model {model!r}: a label is {most}, and it has {classes} classes, numbered from 0")
 
 
 class PipelineModel(Protocol):

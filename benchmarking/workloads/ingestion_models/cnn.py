@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .base import ModelOptions, Samples
+from .base import ModelOptions, Samples, check_labels
 from .images import LoadImage, pixels_of
 
 _MAX_HELD_OUT = 512
-_MAX_CLASSES = 100
+_LEAST_CLASSES = 100
 
 
 def held_out(key: str) -> bool:
@@ -22,16 +22,18 @@ def held_out(key: str) -> bool:
 class Cnn:
     """A network of two convolutions and its optimiser. About one sample in ten is kept for validation instead of being trained on."""
 
+    takes = ("images",)
+
     def __init__(self, options: ModelOptions) -> None:
         import torch
         from torch import nn
 
         self.load_sample = LoadImage(options.image_size)
-        self._device = options.device
+        self._device, self._classes = options.device, max(options.classes, _LEAST_CLASSES)
         self._model = nn.Sequential(
             nn.Conv2d(3, 16, 5, stride=4, padding=2), nn.ReLU(),
             nn.Conv2d(16, 32, 3, stride=2, padding=1), nn.ReLU(),
-            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.LazyLinear(_MAX_CLASSES),
+            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.LazyLinear(self._classes),
         ).to(self._device)  # fmt: skip
         self._model(torch.zeros(1, 3, options.image_size, options.image_size, device=self._device))
         self._optimiser = torch.optim.Adam(self._model.parameters(), lr=options.learning_rate)
@@ -41,6 +43,7 @@ class Cnn:
         """Take one step on the samples that are not held out."""
         import torch
 
+        check_labels(batch.labels, self._classes, "cnn")
         images, labels = self._without_held_out(batch.keys, batch.values, batch.labels)
         if not len(labels):
             return None

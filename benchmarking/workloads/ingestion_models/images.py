@@ -1,4 +1,4 @@
-"""From an encoded image to a tensor of the size that a model takes."""
+"""From the content of a sample to a tensor: of an encoded image one of the size that a model takes."""
 
 from __future__ import annotations
 
@@ -32,6 +32,34 @@ class LoadImage:
         channels_first = pixels.permute(2, 0, 1)[None].float()
         scaled = torch.nn.functional.interpolate(channels_first, size, mode="bilinear", antialias=True)
         return scaled[0].permute(1, 2, 0).round().clamp(0, 255).to(torch.uint8)
+
+
+@dataclass(frozen=True)
+class LoadContent:
+    """Decodes images as `LoadImage` does, and makes tensors of rows of numbers and of bytes that are none.
+
+    Args:
+        image_size: of images.
+        content: of a sample: `bytes` for what nothing decodes.
+    """
+
+    image_size: int
+    content: str = ""
+
+    def __call__(self, content: Any) -> Any:
+        """Return a tensor: of an image uint8 (height, width, 3), of a row its numbers (columns,), of other bytes uint8 (bytes,).
+
+        Raises:
+            Exception: an image is damaged.
+        """
+        import numpy as np
+        import torch
+
+        if isinstance(content, np.ndarray) and content.ndim < 2:
+            return torch.from_numpy(content)
+        if self.content == "bytes":
+            return torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        return LoadImage(self.image_size)(content)
 
 
 def pixels_of(values: Any, device: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .base import ModelOptions, Samples
+from .base import ModelOptions, Samples, check_labels
 from .images import LoadImage, pixels_of
 
 _CLASSES = 1000
@@ -14,6 +14,8 @@ _CLASSES = 1000
 
 class Network:
     """A network of images and its optimiser; subclasses say which."""
+
+    takes = ("images",)
 
     def __init__(self, options: ModelOptions) -> None:
         import torch
@@ -31,6 +33,7 @@ class Network:
         """Take one step on all samples of a batch."""
         import torch
 
+        check_labels(batch.labels, _CLASSES, type(self).__name__)
         self._optimiser.zero_grad(set_to_none=True)
         labels = batch.labels.to(self._device, non_blocking=True)
         loss = torch.nn.functional.cross_entropy(self._network(pixels_of(batch.values, self._device)), labels)

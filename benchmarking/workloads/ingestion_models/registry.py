@@ -16,8 +16,11 @@ MODELS: Mapping[str, str] = {
     "resnet18": "networks:TrainedResNet18",
     "resnet50": "networks:TrainedResNet50",
     "vit": "networks:TrainedVit",
+    "mlp": "rows:Mlp",
 }
 """Module of this package and class of each."""
+
+_TRAINS_ON: Mapping[str, tuple[str, ...]] = {"images": ("cnn", "resnet18", "resnet50", "vit"), "rows": ("mlp",)}
 
 _NEEDED, _INTERFACE = {"load_sample", "train", "save"}, ("load_sample", "train", "finish_epoch", "save")
 
@@ -30,11 +33,16 @@ def make_model(name: str, options: ModelOptions) -> PipelineModel:
         options: what it is made with.
 
     Raises:
-        SystemExit: there is none of this name, it cannot be imported, or it lacks a part of the interface.
+        SystemExit: there is none of this name, it cannot be imported, it lacks a part of the interface, or trains on other data.
     """
     if name in MODELS:
         module, _, attribute = MODELS[name].partition(":")
-        return _checked(name, getattr(import_module(f".{module}", __package__), attribute)(options))
+        found = getattr(import_module(f".{module}", __package__), attribute)
+        takes = getattr(found, "takes", ())
+        if takes and options.content and options.content not in takes:
+            fit = [*_TRAINS_ON.get(options.content, ()), "sleep", "entitlement"]
+            raise SystemExit(f"model {name!r} trains on {takes[0]}, and the data set holds {options.content}: use {', '.join(fit)}")
+        return _checked(name, found(options))
     module, colon, attribute = name.partition(":")
     if not colon:
         near = difflib.get_close_matches(name, MODELS, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .base import ModelOptions, Samples
-from .images import LoadImage
+from .images import LoadContent
 
 
 class Entitlement:
@@ -37,11 +37,11 @@ class Entitlement:
 
 
 class Sleep(Entitlement):
-    """Decodes images and waits `compute_s` a batch, as for an accelerator that this machine has not."""
+    """Decodes images, hands over all else as it is, and waits `compute_s` a batch, as for an accelerator that this machine has not."""
 
     def __init__(self, options: ModelOptions) -> None:
         super().__init__(options)
-        self.load_sample = LoadImage(options.image_size)
+        self.load_sample = LoadContent(options.image_size, options.content)
         self._compute_s = options.compute_s
 
     def train(self, batch: Samples) -> float | None:

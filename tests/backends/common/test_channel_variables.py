@@ -5,7 +5,7 @@ from backends.job_input import DataFacts, JobInput
 
 
 def test_what_is_known_is_told_and_nothing_else():
-    channel = JobInput("my-eval", "photos", "files", "local", "files", "/data", DataFacts("jpg", "folder", 40, 2, 1234))
+    channel = JobInput("my-eval", "photos", "files", "local", "files", "/data", DataFacts("jpg", "folder", 40, 2, 1234, "images"))
     assert channel_variables(channel, "/somewhere") == {
         "OUTRIDER_CHANNEL_MY_EVAL": "/somewhere",
         "OUTRIDER_READER_MY_EVAL": "files",
@@ -14,6 +14,7 @@ def test_what_is_known_is_told_and_nothing_else():
         "OUTRIDER_DATASET_MY_EVAL": "photos",
         "OUTRIDER_FORMAT_MY_EVAL": "jpg",
         "OUTRIDER_LABELS_MY_EVAL": "folder",
+        "OUTRIDER_CONTENT_MY_EVAL": "images",
         "OUTRIDER_SAMPLES_MY_EVAL": "40",
         "OUTRIDER_CLASSES_MY_EVAL": "2",
         "OUTRIDER_BYTES_MY_EVAL": "1234",

@@ -8,7 +8,7 @@ import pytest
 from benchmarking.datasets import EmbeddedS3, prepare
 from benchmarking.workloads.ingestion_models.cnn import held_out
 from benchmarking.workloads.measuring.bound import BOUNDS
-from definitions.schema import ImagesDataset
+from definitions.schema import BytesDataset, ImagesDataset, TableDataset
 from tests.benchmarking.workloads.workload_runs import ROOT, reports, summaries
 
 SAMPLES = 200
@@ -89,6 +89,34 @@ def test_an_epoch_too_short_says_so_instead_of_a_rate(world, tmp_path):
     assert one["samples_per_s"].startswith("too short: 4 batches")
     assert "accuracy" not in one
     assert json.dumps(one)
+
+
+ROWS = TableDataset(type="table", rows=300, columns=4)
+RECORDS = BytesDataset(type="bytes", samples=14, size=20_000)
+
+
+WAITED_FOR = ["--accelerator", "h100_unet3d", "--ceilings", "none"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "arguments", "content"), [(ROWS, ["--model", "mlp", "--max_samples", "256"], "rows"), (RECORDS, WAITED_FOR, "bytes")]
+)
+def test_what_is_no_image_is_trained_on_or_waited_for(tmp_path, spec, arguments, content):
+    if spec is ROWS:
+        pytest.importorskip("pyarrow")
+    prepared = prepare("data", spec, cache=tmp_path / "cache")
+    told = {"LAYOUT": spec.layout, "FORMAT": spec.format, "LABELS": spec.label_place, "CONTENT": spec.sample_content}
+    ran = run(
+        tmp_path, "--loader_workers", "1", *arguments,
+        OUTRIDER_CHANNEL_TRAIN=str(prepared.path), **{f"OUTRIDER_{name}_TRAIN": value for name, value in told.items()},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    one = reports(ran.stdout)[0]
+    assert spec.sample_content == content
+    assert one["samples"] == (256 if spec is ROWS else 14)
+    assert one["bytes"] == (256 * 4 * 4 if spec is ROWS else 14 * 20_000)
+    assert ("loss" in one) == (spec is ROWS)
 
 
 @pytest.mark.slow

@@ -11,9 +11,11 @@ def test_a_channel_is_read_from_the_environment():
         "OUTRIDER_FORMAT_TRAIN": "tar",
         "OUTRIDER_LABELS_TRAIN": "none",
         "OUTRIDER_INPUT_MODE_TRAIN": "none",
+        "OUTRIDER_CONTENT_TRAIN": "images",
+        "OUTRIDER_CLASSES_TRAIN": "7",
         "SM_CHANNEL_TRAIN": "/x",
     }
-    assert Channel.announced(ours) == Channel("s3://b/k", "s3_map", "shards", "tar", "none", "none")
+    assert Channel.announced(ours) == Channel("s3://b/k", "s3_map", "shards", "tar", "none", "none", content="images", classes=7)
     assert Channel.announced(ours).is_remote
 
 

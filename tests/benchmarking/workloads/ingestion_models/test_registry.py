@@ -1,6 +1,7 @@
 import io
 import sys
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -32,8 +33,12 @@ def encoded(width, height, colour=(200, 10, 10), form="PNG"):
     return file.getvalue()
 
 
-def batch(model, count=40):
-    values = [model.load_sample(encoded(32, 32, (number * 5, 0, 0))) for number in range(count)]
+def content(name, number):
+    return np.array([number, -1], np.float32) / 10 if name == "mlp" else encoded(32, 32, (number * 5, 0, 0))
+
+
+def batch(model, count=40, name=""):
+    values = [model.load_sample(content(name, number)) for number in range(count)]
     stacked = torch.stack(values) if isinstance(values[0], torch.Tensor) else values
     return LoadedBatch([f"{number:06d}" for number in range(count)], stacked, torch.tensor([number % 2 for number in range(count)]), FREE)
 
@@ -42,7 +47,7 @@ def batch(model, count=40):
 def test_each_model_loads_trains_and_saves(name, tmp_path):
     torch.manual_seed(0)
     model = make_model(name, OPTIONS)
-    losses = [model.train(batch(model)) for _ in range(6)]
+    losses = [model.train(batch(model, name=name)) for _ in range(6)]
     assert losses == [None] * 6 or losses[-1] < losses[0]
     model.finish_epoch()
     model.save(tmp_path / "model")
@@ -70,6 +75,37 @@ def test_a_loss_is_a_number_or_none(value, is_one):
 
 def test_entitlement_reads_bytes_only():
     assert make_model("entitlement", OPTIONS).load_sample(b"12345") == 5
+
+
+def test_sleep_hands_over_what_is_no_image_as_it_is():
+    """As where an accelerator is waited for whose samples are no images (3D U-Net, CosmoFlow), or tables are read."""
+    row = np.array([1.5, -2], np.float32)
+    assert make_model("sleep", ModelOptions(content="rows")).load_sample(row).tolist() == [1.5, -2]
+    assert make_model("sleep", ModelOptions(content="bytes")).load_sample(b"\x01\xff").tolist() == [1, 255]
+    with pytest.raises(OSError, match="cannot identify"):  # where it has to be an image
+        make_model("sleep", OPTIONS).load_sample(b"\x01\xff")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("cnn", "rows", r"model 'cnn' trains on images, and the data set holds rows: use mlp, sleep, entitlement"),
+        ("vit", "bytes", r"model 'vit' trains on images, and the data set holds bytes: use sleep, entitlement"),
+        ("mlp", "images", r"model 'mlp' trains on rows, and the data set holds images: use cnn, "),
+    ],
+)
+def test_a_model_that_does_not_fit_the_data_is_answered_with_those_that_do(name, content, said):
+    with pytest.raises(SystemExit, match=said):
+        make_model(name, ModelOptions(image_size=32, content=content))
+
+
+def test_a_label_without_a_class_is_said_and_as_many_classes_as_are_known_are_made():
+    few = batch(make_model("cnn", OPTIONS), 2)
+    with pytest.raises(SystemExit, match=r"model 'cnn': a label is 256, and it has 100 classes"):
+        make_model("cnn", OPTIONS).train(few._replace(labels=torch.tensor([0, 256])))
+    with pytest.raises(SystemExit, match=r"a label is 1000, and it has 1000 classes"):
+        make_model("resnet18", OPTIONS).train(few._replace(labels=torch.tensor([0, 1000])))
+    assert make_model("cnn", ModelOptions(image_size=32, classes=257)).train(few._replace(labels=torch.tensor([0, 256]))) > 0
 
 
 def test_sleep_takes_its_time(monkeypatch):
