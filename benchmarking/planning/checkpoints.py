@@ -23,7 +23,7 @@ from definitions.errors import UserError
 from definitions.ingestion import REQUIREMENTS
 from definitions.schema import BenchmarkDefinition
 
-_MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype", "processes", "instance_count")
+_MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype", "checkpoint_optimiser", "processes", "instance_count")
 _MOST = 10_000
 
 
@@ -121,9 +121,7 @@ def checkpoint_disk(definition: BenchmarkDefinition, folder: Path) -> Callable[[
         if kind is None or not kind.writer or kind.in_s3 or not settings.get("checkpoint_model") or _model_problem(settings):
             return None
         to = settings.get("checkpoint_to")
-        scale = float(settings.get("checkpoint_scale") or 1) * definition.scale
-        size_bytes = bytes_of(str(settings["checkpoint_model"]), scale, str(settings.get("checkpoint_dtype") or "float32"))
-        return disk_problem(Path(str(to)) if to else folder, size_bytes, kind.name)
+        return disk_problem(Path(str(to)) if to else folder, _model_bytes(settings, definition.scale), kind.name)
 
     return too_small
 
@@ -148,11 +146,15 @@ def needs_checkpoint_store(definition: BenchmarkDefinition, backend: str) -> boo
     )
 
 
+def _model_bytes(settings: Mapping[str, Any], scale: float = 1.0) -> int:
+    kinds = (str(settings.get("checkpoint_dtype") or "float32"), str(settings.get("checkpoint_optimiser") or "none"))
+    return bytes_of(str(settings["checkpoint_model"]), float(settings.get("checkpoint_scale") or 1) * scale, *kinds)
+
+
 def _model_problem(settings: Mapping[str, Any]) -> str | None:
-    model = settings.get("checkpoint_model")
     try:
-        if model:
-            bytes_of(str(model), float(settings.get("checkpoint_scale") or 1), str(settings.get("checkpoint_dtype") or "float32"))
+        if settings.get("checkpoint_model"):
+            _model_bytes(settings)
     except ValueError as error:
         return str(error)
     return None

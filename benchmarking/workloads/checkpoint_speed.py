@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     if checkpoint_knobs_from(asked).checkpoint == "none":
         raise SystemExit("checkpoint is none: there is nothing to measure; use disk, s3, dcp_disk, dcp_s3, lightning_disk or lightning_s3")
     try:
-        bytes_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype)
+        bytes_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype, asked.checkpoint_optimiser)
     except ValueError as error:
         raise SystemExit(str(error)) from error
     as_ranks(__file__, asked.processes, words, environ, lambda rank, world: run(asked, rank, world, environ))
@@ -103,7 +103,7 @@ class MeasuredCheckpoints:
         self._asked, self._rank, self._world, self._environ = asked, rank, world, environ
         self._knobs = checkpoint_knobs_from(asked)
         kind, place = self._knobs.kind, place_of(self._knobs.kind, self._knobs.checkpoint_to, environ, unsynced(checkpoint_dir()))
-        size_bytes = bytes_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype)
+        size_bytes = bytes_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype, asked.checkpoint_optimiser)
         too_small = None if kind.in_s3 else disk_problem(Path(place), size_bytes, kind.name)
         if too_small is not None:
             raise SystemExit(too_small)
@@ -116,7 +116,7 @@ class MeasuredCheckpoints:
         self._saver.warm_up()
         self._writers = world if kind.writer == "dcp" else 1
         self._told = {
-            "checkpoint_of": label_of(asked.checkpoint_model, asked.checkpoint_scale),
+            "checkpoint_of": label_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_optimiser),
             "checkpoint_scale": asked.checkpoint_scale,
             "ranks": world,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .architectures import Shapes
@@ -43,15 +43,19 @@ def filled(shapes: Shapes, seed: int, dtype: str = "float32") -> dict[str, Any]:
     return found
 
 
-def sharded(shapes: Shapes, seed: int, dtype: str, sharding: str, world: int) -> Any:
+def made_up(groups: Sequence[tuple[Shapes, str]], seed: int) -> dict[str, Any]:
+    """Return the tensors of all groups; each has shapes by name, and the type of their numbers."""
+    return {name: tensor for shapes, dtype in groups for name, tensor in filled(shapes, seed, dtype).items()}
+
+
+def sharded(groups: Sequence[tuple[Shapes, str]], seed: int, sharding: str, world: int) -> Any:
     """Return a module whose parameters are sharded over the ranks of the default group, each rank having filled its own part.
 
     Nothing is ever whole on a rank, so that a model may be larger than its memory.
 
     Args:
-        shapes: by name; names with dots become modules within modules.
+        groups: each has shapes by name, and the type of their numbers, as torch calls it; names with dots become modules within modules.
         seed: of all of them.
-        dtype: type of the numbers, as torch calls it.
         sharding: `fsdp_full`, or `fsdp_hybrid` for two groups that each have all.
         world: number of ranks.
 
@@ -67,7 +71,9 @@ def sharded(shapes: Shapes, seed: int, dtype: str, sharding: str, world: int) ->
     hybrid = sharding == "fsdp_hybrid"
     mesh = init_device_mesh("cpu", (2, world // 2) if hybrid else (world,), mesh_dim_names=("replicate", "shard") if hybrid else ("shard",))
     with torch.device("meta"):
-        root = module_of(shapes, getattr(torch, dtype))
+        root = torch.nn.Module()
+        for shapes, dtype in groups:
+            add_parameters(root, shapes, getattr(torch, dtype))
     for child in root.children():
         fully_shard(child, mesh=mesh)
     fully_shard(root, mesh=mesh)
@@ -78,17 +84,17 @@ def sharded(shapes: Shapes, seed: int, dtype: str, sharding: str, world: int) ->
     return root
 
 
-def module_of(shapes: Shapes, dtype: Any) -> Any:
-    """Return a module with a parameter for each shape, on the default device.
+def add_parameters(root: Any, shapes: Shapes, dtype: Any) -> None:
+    """Give a module a parameter for each shape, on the default device.
 
     Args:
+        root: the module.
         shapes: by name.
         dtype: of torch.
     """
     import torch
     from torch import nn
 
-    root = nn.Module()
     for name, shape in shapes.items():
         *folders, last = name.split(".")
         at = root
@@ -97,7 +103,6 @@ def module_of(shapes: Shapes, dtype: Any) -> Any:
                 at.add_module(folder, nn.Module())
             at = at.get_submodule(folder)
         at.register_parameter(last, nn.Parameter(torch.empty(shape, dtype=dtype), requires_grad=False))
-    return root
 
 
 def local_of(tensor: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Models by name whose checkpoints can be written without having them: their parameters' shapes, of all or of a share. Pure."""
+"""Models by name whose checkpoints can be written without having them: the shapes of their parameters and of an optimiser's state. Pure."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from .architectures import Shapes, Tower, clip, llama, t5, vit
 
 DTYPES: Mapping[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of a number of each type."""
+
+
+OPTIMISERS: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "momentum": ("momentum_buffer",),
+    "adam": ("exp_avg", "exp_avg_sq"),
+    "adam_master": ("exp_avg", "exp_avg_sq", "master"),
+}
+"""What each keeps of a parameter, as float32; `adam_master` has the parameters too, of a training in numbers of two bytes."""
+
+_OF_OPTIMISER = "float32"
 
 
 @dataclass(frozen=True)
@@ -77,13 +88,33 @@ def shapes_of(model: str, scale: float = 1.0) -> Shapes:
     return {name: (max(round(shape[0] * scale), 1), *shape[1:]) for name, shape in MODELS[model].shapes().items()}
 
 
-def bytes_of(model: str, scale: float = 1.0, dtype: str = "float32") -> int:
-    """Return the bytes of a model's parameters; raises `ValueError` as `shapes_of`, and where there is no such type of numbers."""
-    if dtype not in DTYPES:
-        raise ValueError(f"checkpoint_dtype is {dtype!r}: it is one of {', '.join(DTYPES)}")
-    return DTYPES[dtype] * sum(math.prod(shape) for shape in shapes_of(model, scale).values())
+def groups_of(model: str, scale: float = 1.0, dtype: str = "float32", optimiser: str = "none") -> tuple[tuple[Shapes, str], ...]:
+    """Return the tensors of a checkpoint in groups of one type of numbers: the parameters, and the optimiser's state where it has one.
+
+    Args:
+        model: one of `MODELS`.
+        scale: share of it, see `shapes_of`.
+        dtype: of the parameters, one of `DTYPES`.
+        optimiser: one of `OPTIMISERS`.
+
+    Raises:
+        ValueError: there is no such model, share, type or optimiser.
+    """
+    for name, value, known in (("checkpoint_dtype", dtype, DTYPES), ("checkpoint_optimiser", optimiser, OPTIMISERS)):
+        if value not in known:
+            raise ValueError(f"{name} is {value!r}: it is one of {', '.join(known)}")
+    shapes = shapes_of(model, scale)
+    kept = {f"optimiser.{part}.{name}": shape for part in OPTIMISERS[optimiser] for name, shape in shapes.items()}
+    return ((shapes, dtype), (kept, _OF_OPTIMISER)) if kept else ((shapes, dtype),)
 
 
-def label_of(model: str, scale: float) -> str:
-    """Return how a share of a model is called in tables: `vit_base`, or `0.05 of vit_base`."""
-    return model if scale == 1 else f"{scale:g} of {model}"
+def bytes_of(model: str, scale: float = 1.0, dtype: str = "float32", optimiser: str = "none") -> int:
+    """Return the bytes of a checkpoint's tensors; arguments and errors are those of `groups_of`."""
+    groups = groups_of(model, scale, dtype, optimiser)
+    return sum(DTYPES[kind] * math.prod(shape) for shapes, kind in groups for shape in shapes.values())
+
+
+def label_of(model: str, scale: float, optimiser: str = "none") -> str:
+    """Return how a share of a model is called in tables: `vit_base`, or `0.05 of vit_base with adam`."""
+    share = model if scale == 1 else f"{scale:g} of {model}"
+    return share if optimiser == "none" else f"{share} with {optimiser}"

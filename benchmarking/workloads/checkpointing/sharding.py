@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from .filling import bytes_in, difference, filled, local_of, sharded
+from .filling import bytes_in, difference, local_of, made_up, sharded
 from .knobs import CheckpointKnobs
-from .models import shapes_of
+from .models import groups_of
 from .saver import Saver
 
 Loaded = tuple[int, float, float]
@@ -19,7 +19,7 @@ def held_state(asked: argparse.Namespace, knobs: CheckpointKnobs, rank: int, wor
     """Return this rank's state, filled by seed.
 
     Args:
-        asked: `checkpoint_model`, `checkpoint_scale`, `checkpoint_dtype`, `seed`.
+        asked: `checkpoint_model`, `checkpoint_scale`, `checkpoint_dtype`, `checkpoint_optimiser`, `seed`.
         knobs: of checkpoints.
         rank: of this process.
         world: how many there are.
@@ -27,12 +27,12 @@ def held_state(asked: argparse.Namespace, knobs: CheckpointKnobs, rank: int, wor
     Raises:
         SystemExit: sharding needs several ranks.
     """
-    shapes = shapes_of(asked.checkpoint_model, asked.checkpoint_scale)
+    groups = groups_of(asked.checkpoint_model, asked.checkpoint_scale, asked.checkpoint_dtype, asked.checkpoint_optimiser)
     if knobs.checkpoint_sharding == "ddp":
-        return HeldState(filled(shapes, asked.seed, asked.checkpoint_dtype))
+        return HeldState(made_up(groups, asked.seed))
     if world == 1:
         raise SystemExit(f"checkpoint_sharding is {knobs.checkpoint_sharding}, and there is one rank: use processes of at least 2, or ddp")
-    module = sharded(shapes, asked.seed, asked.checkpoint_dtype, knobs.checkpoint_sharding, world)
+    module = sharded(groups, asked.seed, knobs.checkpoint_sharding, world)
     return ShardedState(module) if knobs.kind.writer == "dcp" else GatheredState(module, rank)
 
 

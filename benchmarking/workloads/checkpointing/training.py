@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from .figures import Load, load_figures, save_figures
-from .filling import bytes_in, difference, filled
+from .filling import bytes_in, difference, made_up
 from .knobs import CheckpointKnobs
-from .models import bytes_of, label_of, shapes_of
+from .models import OPTIMISERS, groups_of, label_of
 from .places import disk_problem, place_of
 from .saver import Saver
 from .stores import make_store
@@ -33,6 +33,7 @@ def add_model_options(parser: argparse.ArgumentParser, model: str) -> None:
     parser.add_argument("--checkpoint_model", default=model, help=f"vit_base, clip_vit, t0_3b, t0pp, llama_7b ... llama_70b{own}")
     parser.add_argument("--checkpoint_scale", type=float, default=1.0, help="share of the model's parameters, above 0 and at most 1")
     parser.add_argument("--checkpoint_dtype", default="float32", help="float32, bfloat16 or float16")
+    parser.add_argument("--checkpoint_optimiser", default="none", help=f"whose state is saved beside: {', '.join(OPTIMISERS)}")
 
 
 def state_of(model: Any) -> SavedState:
@@ -57,7 +58,7 @@ def state_of(model: Any) -> SavedState:
     return written
 
 
-def made_up_state(model: str, scale: float, dtype: str, seed: int) -> SavedState:
+def made_up_state(model: str, scale: float, dtype: str, seed: int, optimiser: str = "none") -> SavedState:
     """Return what gathers a state with the parameters of a published model, filled now.
 
     Args:
@@ -65,13 +66,13 @@ def made_up_state(model: str, scale: float, dtype: str, seed: int) -> SavedState
         scale: share of its parameters.
         dtype: of `models.DTYPES`.
         seed: of its content.
+        optimiser: of `models.OPTIMISERS`, whose state is saved beside.
 
     Raises:
-        SystemExit: there is no such model.
+        SystemExit: there is no such model, share, type or optimiser.
     """
     try:
-        bytes_of(model, scale, dtype)
-        state = filled(shapes_of(model, scale), seed, dtype)
+        state = made_up(groups_of(model, scale, dtype, optimiser), seed)
     except ValueError as error:
         raise SystemExit(str(error)) from error
     return lambda: state
@@ -193,7 +194,7 @@ def training_checkpoints(
     """Return the checkpoints that a script asks for, None where it asks for none, and how they are labelled.
 
     Args:
-        asked: `checkpoint_model`, `checkpoint_scale`, `checkpoint_dtype`, `seed`.
+        asked: `checkpoint_model`, `checkpoint_scale`, `checkpoint_dtype`, `checkpoint_optimiser`, `seed`.
         knobs: of checkpoints.
         model: that is trained.
         environ: of the job; of several processes the first one saves.
@@ -204,8 +205,11 @@ def training_checkpoints(
     if not knobs.kind.writer or environ.get("RANK", "0") not in ("", "0"):
         return None, {}
     scale = asked.checkpoint_scale * float(environ.get("OUTRIDER_SCALE") or 1) if asked.checkpoint_model else 1.0
-    state = made_up_state(asked.checkpoint_model, scale, asked.checkpoint_dtype, asked.seed) if asked.checkpoint_model else state_of(model)
-    label = label_of(asked.checkpoint_model or "the model", scale)
+    if asked.checkpoint_model:
+        state = made_up_state(asked.checkpoint_model, scale, asked.checkpoint_dtype, asked.seed, asked.checkpoint_optimiser)
+        label = label_of(asked.checkpoint_model, scale, asked.checkpoint_optimiser)
+    else:
+        state, label = state_of(model), "the model"
     return TrainingCheckpoints(knobs, state, environ, folder, phase, wait), {"checkpoint_of": label}
 
 

@@ -112,6 +112,9 @@ def test_a_disk_too_small_is_told_before_the_start(tmp_path, monkeypatch):
     definition = made({"checkpoint": {"choice": ["disk", "dcp_disk"]}}, **fields)
     with pytest.raises(UserError, match=r"do not fit\n.* 2 x 27 GB are needed, and .* has 20 GB left\n.*use a larger disk"):
         check_disk_for_checkpoints(definition, tmp_path)
+    with_state = made({"checkpoint": {"choice": ["disk"]}}, arguments={"checkpoint_model": "llama_7b", "checkpoint_optimiser": "adam"})
+    with pytest.raises(UserError, match=r"2 x 80\.9 GB are needed"):
+        check_disk_for_checkpoints(with_state, tmp_path)
     check_disk_for_checkpoints(made({"checkpoint": {"choice": ["disk", "dcp_disk"]}}, scale=0.01, **fields), tmp_path)
     both = made({"checkpoint": {"choice": ["disk", "s3"]}}, **fields)
     check_disk_for_checkpoints(both, tmp_path)

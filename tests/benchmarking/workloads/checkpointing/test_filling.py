@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from benchmarking.workloads.checkpointing.filling import bytes_in, difference, fill, filled, module_of
+from benchmarking.workloads.checkpointing.filling import add_parameters, bytes_in, difference, fill, filled, made_up
 
 SHAPES = {"a.weight": (3, 4), "a.bias": (3,), "b": (0, 2)}
 
@@ -23,8 +23,14 @@ def test_bytes_are_those_of_the_type(dtype):
     assert bytes_in(state) == 15 * torch.finfo(getattr(torch, dtype)).bits // 8 + 16
 
 
+def test_groups_have_numbers_of_their_own_type():
+    state = made_up([({"a": (2,)}, "float16"), ({"optimiser.a": (2,)}, "float32")], 3)
+    assert {name: value.dtype for name, value in state.items()} == {"a": torch.float16, "optimiser.a": torch.float32}
+
+
 def test_names_with_dots_become_modules():
-    module = module_of(SHAPES, torch.float32)
+    module = torch.nn.Module()
+    add_parameters(module, SHAPES, torch.float32)
     assert {name: tuple(one.shape) for name, one in module.named_parameters()} == SHAPES
     assert list(dict(module.named_children())) == ["a"]
 

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from benchmarking.workloads.checkpointing.architectures import Tower, clip, llama, t5, vit
-from benchmarking.workloads.checkpointing.models import MODELS, bytes_of, label_of, shapes_of
+from benchmarking.workloads.checkpointing.models import MODELS, bytes_of, groups_of, label_of, shapes_of
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -47,6 +47,19 @@ def test_bytes_are_those_that_others_measured():
     assert bytes_of("t0_3b", dtype="bfloat16") == 5_699_514_368
 
 
+def test_an_optimiser_keeps_numbers_of_four_bytes_for_each_parameter():
+    parameters = MODELS["llama_7b"].parameters
+    per_parameter = {"none": 2, "momentum": 6, "adam": 10, "adam_master": 14}
+    assert {one: bytes_of("llama_7b", dtype="bfloat16", optimiser=one) / parameters for one in per_parameter} == per_parameter
+    # MLPerf Storage's checkpoints of 8 billion parameters take 15 and 90 GiB of 2 and 12 bytes.
+    assert 8.03e9 * per_parameter["adam_master"] / 2**30 == pytest.approx(105, rel=0.01)
+    groups = groups_of("vit_base", 0.1, "float16", "adam")
+    assert [(len(shapes), dtype) for shapes, dtype in groups] == [(200, "float16"), (400, "float32")]
+    assert groups[1][0]["optimiser.exp_avg.pooler.bias"] == groups[0][0]["pooler.bias"]
+    assert len(groups_of("vit_base")) == 1
+    assert label_of("t0pp", 0.05, "adam") == "0.05 of t0pp with adam"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -54,6 +67,7 @@ def test_bytes_are_those_that_others_measured():
         (("vit_base", 0.0), "checkpoint_scale is 0: it is a share"),
         (("vit_base", 1.5), "checkpoint_scale is 1.5: it is a share"),
         (("vit_base", 1.0, "float8"), "checkpoint_dtype is 'float8': it is one of float32"),
+        (("vit_base", 1.0, "float32", "lion"), "checkpoint_optimiser is 'lion': it is one of none, momentum, adam"),
     ],
 )
 def test_what_there_is_not_is_said(arguments, said):

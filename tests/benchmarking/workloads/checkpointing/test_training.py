@@ -128,13 +128,15 @@ def test_what_cannot_be_is_said_before_training(made, monkeypatch):
 
 
 def test_parameters_of_a_published_model_stand_for_the_own_ones(tmp_path):
-    asked = argparse.Namespace(checkpoint_model="vit_base", checkpoint_scale=0.02, checkpoint_dtype="float32", seed=1)
+    asked = argparse.Namespace(
+        checkpoint_model="vit_base", checkpoint_scale=0.02, checkpoint_dtype="float32", checkpoint_optimiser="momentum", seed=1
+    )
     common = (asked, CheckpointKnobs("disk"), Model())
     found, label = training_checkpoints(*common, {"OUTRIDER_SCALE": "0.5"}, tmp_path, contextlib.nullcontext, lambda: None)
-    assert label == {"checkpoint_of": "0.01 of vit_base"}
+    assert label == {"checkpoint_of": "0.01 of vit_base with momentum"}
     found.after_step()
     found.after_epoch(1, is_last=True)
-    assert found.figures(1.0, is_last=True)["checkpoint_bytes"] > 3_000_000
+    assert found.figures(1.0, is_last=True)["checkpoint_bytes"] > 2 * 3_000_000
     # Of several processes the first one saves; where nothing is to be saved nobody does.
     assert training_checkpoints(*common, {"RANK": "1"}, tmp_path, contextlib.nullcontext, lambda: None) == (None, {})
     assert training_checkpoints(asked, CheckpointKnobs(), Model(), {}, tmp_path, contextlib.nullcontext, lambda: None) == (None, {})
