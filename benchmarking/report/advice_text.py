@@ -57,7 +57,7 @@ def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str,
     option, outcome = advice.option, advice.outcome
     if option is None:
         return said or "nothing that can be set is predicted to help"
-    change = ", ".join(f"{key}={value}" for key, value in option.change.items())
+    change = ", ".join(f"{key}={_plain(value)}" for key, value in option.change.items())
     then = "" if option.then in ("", NOT_DECIDED) else f", then bound by {option.then}"
     gain = f"{change} is predicted to be {option.gain:.2f} times as fast ({option.low:.2f} to {option.high:.2f}){then}"
     if outcome is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarking.report.pipelines import MeasuredPipeline, PipelineOption
 from benchmarking.workloads.measuring.advice import predicted_rate
-from benchmarking.workloads.measuring.bound import NOT_DECIDED, Ceiling, bound_of
+from benchmarking.workloads.measuring.bound import CHECKPOINT, NOT_DECIDED, Ceiling, bound_of
 from definitions.datasets import ImagesDataset
 from definitions.schema import BenchmarkDefinition
 
@@ -71,7 +71,9 @@ def options_for(
     one: MeasuredPipeline, others: Sequence[MeasuredPipeline], definition: BenchmarkDefinition, imitated: Callable[[Mapping[str, Any]], str]
 ) -> list[PipelineOption]:
     """Return all changes of a configuration whose gain can be predicted, also those that gain nothing; arguments as for `advice_for`."""
-    found = [*one.told, *_elsewhere(one, others), *_smaller_images(one, definition)]
+    found = [*one.told]
+    if one.bound_by != CHECKPOINT:  # of saves no ceiling of the pipeline says anything
+        found += [*_elsewhere(one, others), *_smaller_images(one, definition)]
     kept = []
     for option in found:
         changed = {**one.configuration, **{key: value for key, value in option.change.items() if not key.startswith("datasets.")}}

@@ -121,7 +121,7 @@ class Pipeline:
         self._files = files_below(stores if channel.location.startswith("s3://") else [channel.location])
         knobs = checkpoint_knobs_from(asked)
         self._checkpoints, self._label = training_checkpoints(asked, knobs, model, environ, checkpoint_dir(), phase, self._wait)
-        self._start_s = self._whole_s = 0.0
+        self._start_s = self._whole_s = self._saving_s = 0.0
         self._samples, self._cpu_s, self._sample_bytes = 0, 0.0, 0.0
         self._batch: Any = None
         self._waits: Any = None
@@ -214,6 +214,7 @@ class Pipeline:
         found["epoch_s"] += saved_s
         self._whole_s += saved_s
         found |= self._label | checkpoints.figures(found["epoch_s"], is_last=is_last)
+        self._saving_s += found.get("checkpoint_stall_s", 0.0)
         if is_last:
             found |= checkpoints.read_back()
             checkpoints.close(remove=bool(self._asked.checkpoint_model))
@@ -263,7 +264,7 @@ class Pipeline:
             lambda: prepared(asked.page_cache, self._files),
             self._waits,
         )
-        found = dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s))
+        found = dict(diagnosed(trial, CeilingFiles(Path(folder) if folder else None), self._start_s, self._whole_s, self._saving_s))
         if asked.accelerator and "loader_samples_per_s" in found:
             from ingestion_models.accelerators import ACCELERATORS
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 NOT_DECIDED = "not decided"
 
-BOUNDS = ("compute", "decode", "handover", "client", "store_latency", "store_bandwidth", "start")
+CHECKPOINT = "checkpoint"
+
+BOUNDS = ("compute", "decode", "handover", "client", "store_latency", "store_bandwidth", "start", CHECKPOINT)
 """What a trial may be bound by."""
 
 MORE_IN_FLIGHT = 1.5
@@ -18,7 +20,7 @@ NO_MORE_IN_FLIGHT = 1.25
 """Gain below which it is said to be bound by bandwidth: what a request takes beside its bytes is gained in any case."""
 
 _LEAST_NOISE = 0.03
-_START_SHARE = 0.5
+_OUTSIDE_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,11 @@ class Bound:
     runner_up: str = ""
 
 
-def bound_of(parts: PipelineParts, *, start_s: float = 0.0, whole_s: float = 0.0) -> Bound:
+def bound_of(parts: PipelineParts, *, start_s: float = 0.0, whole_s: float = 0.0, checkpoint_s: float = 0.0) -> Bound:
     """Return what bounds a trial.
 
-    A trial that spends half of its time before its first batches is bound by its start. Else the part with the lowest ceiling binds, if it
+    A trial that spends half of its time before its first batches is bound by its start, one that stands still for half of it while it
+    saves by its checkpoints. Else the part with the lowest ceiling binds, if it
     is lower than the next one by more than both were measured to. Fetching is told apart by the store drained raw: where the reader adds
     more than the store takes it is the client; where the store would give more with more requests at once it is its latency, where it
     would not its bandwidth.
@@ -130,12 +133,16 @@ def bound_of(parts: PipelineParts, *, start_s: float = 0.0, whole_s: float = 0.0
         parts: ceilings.
         start_s: seconds of the trial's epochs before their first batches, download and listing included.
         whole_s: seconds of its epochs.
+        checkpoint_s: seconds for which training stood still for saves in them.
     """
     named = parts.by_name()
     order = {name: named[name].samples_per_s for name in sorted(named, key=lambda name: (named[name].samples_per_s, name))}
-    # Step 1: the start, which no steady rate shows.
-    if whole_s > 0 and start_s / whole_s > _START_SHARE:
+    # Step 1: what is beside the steady work: the start, and saves.
+    if whole_s > 0 and start_s / whole_s > _OUTSIDE_SHARE:
         return Bound("start", f"{start_s:.3g} s of {whole_s:.3g} s are over before first batches arrive", order)
+    if whole_s > 0 and checkpoint_s / whole_s > _OUTSIDE_SHARE:
+        why = f"training stands still for saves in {checkpoint_s:.3g} s of {whole_s:.3g} s"
+        return Bound(CHECKPOINT, why, order, whole_s / max(whole_s - checkpoint_s, 1e-9), next(iter(order), ""))
     # Step 2: the stages, of which fetching is one.
     stages = {name: ceiling for name, ceiling in named.items() if name in ("compute", "decode", "handover")} | {"fetch": parts.fetch}
     first, second = sorted(stages, key=lambda name: stages[name].samples_per_s)[:2]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .advice import BatchWaits, Shape, advised, loader_rate, options, predicted_rate
-from .bound import NOT_DECIDED, Bound, Ceiling, PipelineParts, bound_of
+from .advice import BatchWaits, Shape, advised, loader_rate, options, predicted_rate, saving_less
+from .bound import CHECKPOINT, NOT_DECIDED, Bound, Ceiling, PipelineParts, bound_of
 from .ceiling_file import CeilingFiles
 from .ceilings import MeasuredCeiling, from_memory, loader_ceiling, model_ceiling, size_only, some_samples
 from .draining import Drained
@@ -153,7 +153,7 @@ def reported(bound: Bound, found: Mapping[str, MeasuredCeiling], parts: Pipeline
     return rows
 
 
-def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float) -> dict[str, Any]:
+def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float, checkpoint_s: float = 0.0) -> dict[str, Any]:
     """Return what a trial reports of its bound.
 
     Args:
@@ -161,6 +161,7 @@ def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float)
         files: where ceilings are that were measured before.
         start_s: seconds of its epochs before their first batches.
         whole_s: seconds of its epochs.
+        checkpoint_s: seconds for which training stood still for saves in them.
     """
     try:
         parts, found = parts_of(trial, files)
@@ -169,22 +170,26 @@ def diagnosed(trial: Trial, files: CeilingFiles, start_s: float, whole_s: float)
     if parts is None:
         missing = sorted({"compute", "memory", "handover", "reader"} - set(found))
         return reported(Bound(NOT_DECIDED, f"ceilings gave too little to tell: {', '.join(missing)}"), found, None)
-    bound = bound_of(parts, start_s=start_s, whole_s=whole_s)
+    bound = bound_of(parts, start_s=start_s, whole_s=whole_s, checkpoint_s=checkpoint_s)
     shape = Shape(trial.workers, trial.threads, int(trial.facts["cores"]), trial.cpu_s, trial.prefetch, trial.waits)
-    return reported(bound, found, parts) | _advice(parts, shape, bound)
+    return reported(bound, found, parts) | _advice(parts, shape, bound, is_async=trial.facts.get("checkpoint_async") is True)
 
 
-def _advice(parts: PipelineParts, shape: Shape, bound: Bound) -> dict[str, Any]:
+def _advice(parts: PipelineParts, shape: Shape, bound: Bound, *, is_async: bool) -> dict[str, Any]:
     """Return the rate that ceilings predict, what the loader gives by itself, and what to change: the best setting, and all others."""
-    advice = advised(parts, shape, bound)
+    advice = saving_less(bound, is_async=is_async) if bound.by == CHECKPOINT else advised(parts, shape, bound)
     rows: dict[str, Any] = {"advice": advice.why, "cores": shape.cores, "cpu_s_per_sample": shape.cpu_s}
     rows["advice_options"] = [
-        {"change": dict(one.change), "gain": one.gain, "low": one.low, "high": one.high, "then": one.then} for one in options(parts, shape)
+        {"change": dict(one.change), "gain": one.gain, "low": one.low, "high": one.high, "then": one.then}
+        for one in (options(parts, shape) if bound.by != CHECKPOINT else [advice] if advice.change else [])
     ]
     for name, ceiling in (("predicted_samples_per_s", predicted_rate(parts, shape)), ("loader_samples_per_s", loader_rate(parts))):
         if math.isfinite(ceiling.samples_per_s):
             rows[name] = ceiling.samples_per_s
     if advice.change:
-        rows |= {"advice_change": " ".join(f"{name}={value}" for name, value in advice.change.items()), "advice_then": advice.then}
+        rows |= {
+            "advice_change": " ".join(f"{name}={str(value).lower()}" for name, value in advice.change.items()),
+            "advice_then": advice.then,
+        }
         rows |= {"advice_gain": advice.gain, "advice_gain_low": advice.low, "advice_gain_high": advice.high}
     return rows

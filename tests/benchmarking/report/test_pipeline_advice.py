@@ -33,6 +33,13 @@ def test_another_way_of_reading_is_predicted_by_the_ceiling_that_others_measured
     assert found.low < found.gain < found.high
 
 
+def test_of_what_stands_still_for_its_checkpoints_only_what_its_script_says_is_an_option():
+    """Shards that load faster wait for the same saves."""
+    told = [PipelineOption({"checkpoint_async": True}, 2.0, 1.0, 4.0, "compute")]
+    one = pipeline(0, fetch=100.0, ingestion="s3_map", bound_by="checkpoint", told=told)
+    assert [*options(one, pipeline(1, fetch=10_000.0))] == [(("checkpoint_async", True),)]
+
+
 def test_gains_are_capped_by_what_binds_next():
     one = pipeline(0, fetch=100.0, compute=120.0, ingestion="s3_map", bound_by="client")
     found = options(one, pipeline(1, fetch=10_000.0, compute=120.0))[(("ingestion", "local"),)]

@@ -77,6 +77,13 @@ def test_a_trial_that_is_mostly_its_start_is_bound_by_it():
     assert bound_of(parts(compute=Ceiling(10.0)), start_s=4.0, whole_s=10.0).by == "compute"
 
 
+def test_a_trial_that_mostly_stands_still_for_its_checkpoints_is_bound_by_them():
+    found = bound_of(parts(compute=Ceiling(10.0)), start_s=1.0, whole_s=10.0, checkpoint_s=6.0)
+    assert (found.by, found.runner_up, found.headroom) == ("checkpoint", "compute", pytest.approx(10 / 4))
+    assert "6 s of 10 s" in found.why
+    assert bound_of(parts(compute=Ceiling(10.0)), whole_s=10.0, checkpoint_s=4.0).by == "compute"
+
+
 def test_without_workers_nothing_is_handed_over():
     found = bound_of(parts(handover=None, decode=Ceiling(500.0)))
     assert found.by == "decode"

@@ -100,6 +100,16 @@ def test_what_to_change_is_advised_with_its_gain(measured):
     assert found["advice_gain_low"] < 1.5 < found["advice_gain_high"]
 
 
+@pytest.mark.parametrize(("is_async", "change"), [(False, "checkpoint_async=true"), (True, None)])
+def test_saves_are_advised_on_by_themselves(measured, is_async, change):
+    """More workers would load faster what waits for saves anyway."""
+    found = diagnosed(trial(facts={"checkpoint_async": is_async}), CeilingFiles(None), 0.0, 10.0, 8.0)
+    assert (found["bound_by"], found["bound_headroom"]) == ("checkpoint", pytest.approx(5.0))
+    assert found.get("advice_change") == change
+    assert [one["change"] for one in found["advice_options"]] == ([] if is_async else [{"checkpoint_async": True}])
+    assert found["advice"].startswith("saving binds: save more rarely" if is_async else "checkpoint_async=true: up to 5.00 times as fast")
+
+
 def test_the_start_is_looked_at_first(measured):
     assert diagnosed(trial(), CeilingFiles(None), 8.0, 10.0)["bound_by"] == "start"
     assert Ceiling(1.0).high == pytest.approx(1.03)
