@@ -179,9 +179,13 @@ def _path(location: tuple[str | int, ...], data: Mapping[str, Any], missing: boo
     path: list[str | int] = []
     node: Any = data
     for number, step in enumerate(location):
-        there = (isinstance(node, Mapping) and step in node) or (isinstance(node, (list, tuple)) and isinstance(step, int))
         last = number == len(location) - 1
-        if there or (missing and last):
+        # The member of a union that `type` names; a key of it may be called alike.
+        is_member = isinstance(node, Mapping) and step == node.get("type") and 0 < number == len(path)
+        there = not is_member and (
+            (isinstance(node, Mapping) and step in node) or (isinstance(node, (list, tuple)) and isinstance(step, int))
+        )
+        if there or (missing and last and not is_member):
             path.append(step)
             node = child(node, step)
         elif last:

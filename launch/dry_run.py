@@ -27,6 +27,7 @@ from benchmarking.methods.registry import build_method
 from benchmarking.planning.concurrency import instance_types, worker_count
 from benchmarking.planning.engine_orders import EngineCost, engine_cost
 from benchmarking.planning.feasibility import Refuse, check_capacity, check_listed, refusal
+from benchmarking.planning.inputs import check_folders, unreadable
 from benchmarking.planning.job_builder import JobBuilder
 from benchmarking.planning.worst_case import Plan, WorstCase, dearest, least_usd, worst_case
 from benchmarking.report.text import dollars, duration, table
@@ -144,6 +145,7 @@ def _look(spec: ExperimentSpec, environ: Mapping[str, str], spent_already_usd: f
             trials = partial(attrgetter("trials"), planned)
             lines = [*decided(spec, backend, planned.workers, finite=method.finite, environ=environ, trials=trials)]
             lines += [*([method.about] if method.about else []), *_of_earlier_runs(spec, method), *_engine_lines(engines)]
+            lines += [f"left out of the space: {reason}" for reason in _unreadable(spec)]
             travels = "\n".join(what_travels(spec.definition, backend_description(spec.backend), whole=True))
             label = backend.capabilities.price_label
         finally:
@@ -254,6 +256,7 @@ def _together(
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, Plan]:
     definition = spec.definition
     check_listed(definition, refusal(definition, spec.backend, backend.capacity))
+    check_folders(definition, spec.backend)
     check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
     types = instance_types(definition, spec.backend)
@@ -305,6 +308,11 @@ def _engine_lines(engines: EngineCost) -> list[str]:
         f"TensorRT engines are made before, by {count} training job{'s' * (count > 1)} on {on}: of what is shown up to "
         f"{duration(engines.seconds)} and {dollars(engines.usd)}; those of earlier runs are kept"
     ]
+
+
+def _unreadable(spec: ExperimentSpec) -> tuple[str, ...]:
+    definition = spec.definition
+    return () if definition.trials or not (definition.inputs or definition.datasets) else unreadable(definition, spec.backend)
 
 
 def _check_first(spec: ExperimentSpec, plan: Plan) -> None:

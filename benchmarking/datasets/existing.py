@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import tarfile
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -62,11 +63,19 @@ def files_below(folder: Path) -> list[tuple[str, Path]]:
     return sorted((path.relative_to(folder).as_posix(), path) for path in folder.rglob("*") if path.is_file())
 
 
-def look_into_folder(name: str, dataset: PathDataset) -> Holding:
-    """Return what a folder holds; raises `UserError` where it is missing or holds nothing of its format."""
-    folder = Path(dataset.path)
+def check_folder(name: str, dataset: PathDataset) -> None:
+    """Raise `UserError` where a folder is missing or holds nothing of its format; it is read until something is found."""
+    folder, form = Path(dataset.path), FORMATS[dataset.format]
     if not folder.is_dir():
         raise UserError(f"data set {name!r}: {folder}", "there is no such folder", "check `path` in the definition")
+    if not any(form.holds(file) for _, _, files in os.walk(folder, followlinks=True) for file in files):
+        raise _nothing(name, folder, dataset)
+
+
+def look_into_folder(name: str, dataset: PathDataset) -> Holding:
+    """Return what a folder holds; raises `UserError` where it is missing or holds nothing of its format."""
+    check_folder(name, dataset)
+    folder = Path(dataset.path)
     listed = files_below(folder)
     found = holding(((relative, path.stat().st_size) for relative, path in listed), dataset)
     if found is None:

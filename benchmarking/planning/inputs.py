@@ -14,7 +14,7 @@ from benchmarking.planning.checkpoints import needs_checkpoint_store, saves_chec
 from benchmarking.planning.needs import IsThere, here, is_on_path, missing_text, packages_of
 from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
-from definitions.datasets import Dataset
+from definitions.datasets import Dataset, PathDataset
 from definitions.errors import UserError
 from definitions.ingestion import REQUIREMENTS, ingestion, needs_s3, problem, settings_problem
 from definitions.scaling import datasets_of
@@ -103,6 +103,23 @@ def possible_choices(definition: BenchmarkDefinition, backend: str) -> set[Chann
         if input_problem(definition, backend, configuration) is None:
             choices.update(channel_choices(definition, backend, configuration))
     return choices
+
+
+def check_folders(definition: BenchmarkDefinition, backend: str) -> None:
+    """Raise `UserError` where a folder that some configuration reads is missing, or holds nothing of its format."""
+    from benchmarking.datasets.existing import check_folder
+
+    for name in sorted({choice.dataset for choice in possible_choices(definition, backend)}):
+        dataset = definition.datasets[name]
+        if isinstance(dataset, PathDataset):
+            check_folder(name, dataset)
+
+
+def unreadable(definition: BenchmarkDefinition, backend: str) -> tuple[str, ...]:
+    """Return why some of the pairs of data set and ingestion that a space lists cannot be read, each reason once."""
+    found = (input_problem(definition, backend, configuration) for configuration in _data_configurations(definition))
+    # What is there instead depends on the layout; why it cannot be is the same.
+    return tuple({one.partition("; ")[0]: one for one in found if one is not None}.values())
 
 
 def _data_configurations(definition: BenchmarkDefinition) -> Iterator[Mapping[str, Any]]:

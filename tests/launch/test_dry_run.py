@@ -127,6 +127,26 @@ def test_what_was_spent_is_taken_off_what_may_be_spent(limit, spent, is_over, us
     assert (left.usd, left.limit_usd) == (pytest.approx(usd), pytest.approx(limit_usd))
 
 
+def test_what_of_the_data_cannot_be_read_is_said_before_anything_starts(toy, run):
+    data = """\
+name: toy
+script: toy.py
+space: {ingestion: {choice: [local, webdataset]}}
+objectives: {loss: min}
+datasets: {pictures: {type: path, path: pictures}}
+inputs: {train: {}}
+"""
+    (toy.folder / "toy.yaml").write_text(data, encoding="utf-8")
+    code, _, err = run("--benchmark", "toy.yaml", "--dry_run")
+    assert code != 0
+    assert "there is no such folder" in err
+    (toy.folder / "pictures").mkdir()
+    (toy.folder / "pictures" / "1.JPG").touch()
+    code, out, _ = run("--benchmark", "toy.yaml", "--dry_run")
+    assert code == 0
+    assert "left out of the space: inputs.train: ingestion 'webdataset' reads shards, not files" in out
+
+
 @pytest.mark.slow
 def test_a_study_that_goes_on_shows_what_it_spent_and_never_more_than_its_cap(toy, run):
     words = ("--method", "RS", "--max_run", "60", "--experiment_tag", "s")

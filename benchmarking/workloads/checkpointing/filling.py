@@ -71,7 +71,7 @@ def sharded(groups: Sequence[tuple[Shapes, str]], seed: int, sharding: str, worl
     hybrid = sharding == "fsdp_hybrid"
     mesh = init_device_mesh("cpu", (2, world // 2) if hybrid else (world,), mesh_dim_names=("replicate", "shard") if hybrid else ("shard",))
     with torch.device("meta"):
-        root = torch.nn.Module()
+        root: Any = torch.nn.Module()
         for shapes, dtype in groups:
             add_parameters(root, shapes, getattr(torch, dtype))
     for child in root.children():

@@ -6,7 +6,7 @@ import tarfile
 import pytest
 
 from benchmarking.datasets import existing
-from benchmarking.datasets.existing import holding, look_into_folder, look_into_prefix
+from benchmarking.datasets.existing import check_folder, holding, look_into_folder, look_into_prefix
 from benchmarking.workloads.ingestion.tfrecord import framed
 from definitions.errors import UserError
 from definitions.schema import PathDataset, S3Dataset
@@ -49,6 +49,18 @@ def test_a_folder_is_looked_into(tmp_path):
     assert look_into_folder("d", path(path=str(tmp_path), format="png")).samples == 1
     with pytest.raises(UserError, match=r"data set .d.: [\s\S]*holds no \*.tfrecord"):
         look_into_folder("d", path(path=str(tmp_path), format="tfrecord"))
+
+
+def test_whether_a_folder_can_be_read_is_known_without_reading_all_of_it(tmp_path, monkeypatch):
+    for name in ("a/1.jpg", "b/2.jpg"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    monkeypatch.setattr("benchmarking.datasets.existing.files_below", None)
+    check_folder("d", path(path=str(tmp_path)))
+    with pytest.raises(UserError, match=r"holds no \*\.png"):
+        check_folder("d", path(path=str(tmp_path), format="png"))
+    with pytest.raises(UserError, match="there is no such folder"):
+        check_folder("d", path(path=str(tmp_path / "c")))
 
 
 def packed(path, *members):

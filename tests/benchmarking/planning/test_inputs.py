@@ -8,7 +8,16 @@ from backends.emulator import Emulator, Settings
 from backends.storage import Storage
 from benchmarking.datasets import S3Target
 from benchmarking.datasets.preparation import Prepared
-from benchmarking.planning.inputs import ChannelChoice, Inputs, channel_choices, input_problem, possible_choices, upload_target
+from benchmarking.planning.inputs import (
+    ChannelChoice,
+    Inputs,
+    channel_choices,
+    check_folders,
+    input_problem,
+    possible_choices,
+    unreadable,
+    upload_target,
+)
 from definitions.errors import UserError
 from definitions.schema import InputChannel
 from definitions.trial import TrialSpec
@@ -126,6 +135,23 @@ def test_all_pairs_that_some_configuration_can_ask_for():
         ChannelChoice("train", *pair)
         for pair in (("files", "local"), ("shards", "local"), ("files", "file"), ("shards", "file"), ("shards", "pipe"))
     }
+
+
+def test_folders_that_some_configuration_reads_are_looked_for_and_others_are_not(tmp_path):
+    own = {"type": "path", "path": str(tmp_path / "gone")}
+    made = benchmark({"dataset": {"choice": ["files", "own"]}}, datasets={"files": FILES, "own": own})
+    with pytest.raises(UserError, match=r"data set 'own': .*gone[\s\S]*there is no such folder"):
+        check_folders(made, "local")
+    check_folders(benchmark({"dataset": {"choice": ["files"]}}, datasets={"files": FILES, "own": own}), "local")
+
+
+def test_pairs_of_a_space_that_cannot_be_are_told_with_their_reasons():
+    made = benchmark({"dataset": {"choice": ["files", "shards"]}, "ingestion": {"choice": ["s3_map", "pipe", "fsx"]}})
+    assert [reason.partition("; ")[0].partition(", not")[0] for reason in unreadable(made, "local")] == [
+        "inputs.train: ingestion 'pipe' reads shards and records",
+        "inputs.train: ingestion 'fsx' does not exist on back-end 'local'",
+    ]
+    assert unreadable(benchmark({"dataset": {"choice": ["files"]}, "ingestion": {"choice": ["local"]}}), "local") == ()
 
 
 def test_listed_trials_ask_for_what_they_list():
