@@ -10,7 +10,7 @@ from typing import Any
 
 from .batches import BatchTimes
 from .stall import StallWatch
-from .timed import LoadedBatch
+from .timed import LoadedBatch, arrived
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,7 @@ def run_epoch(
             instruments.watch.arrived()
             if batch is None:
                 break
+            batch = arrived(batch)
             arrived_s = clock()
             with instruments.phase("train"):
                 begun = device.mark() if device is not None else None

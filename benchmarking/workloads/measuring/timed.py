@@ -44,12 +44,23 @@ class Cost(NamedTuple):
 
 
 class LoadedBatch(NamedTuple):
-    """Samples as a model trains on them, and what they took: keys, values (stacked where they are tensors), labels (batch,)."""
+    """Samples as a model trains on them, and what they took: keys, values (stacked where they are tensors), labels (batch,).
+
+    On the way from a worker the labels are an array; `arrived` makes the tensor of them.
+    """
 
     keys: Sequence[str]
     values: Any
     labels: Any
     cost: Cost
+
+
+def arrived(batch: LoadedBatch) -> LoadedBatch:
+    """Return a batch as models take it, wherever it comes from."""
+    import numpy as np
+    import torch
+
+    return batch._replace(labels=torch.from_numpy(batch.labels)) if isinstance(batch.labels, np.ndarray) else batch
 
 
 class _Loaded(NamedTuple):
@@ -130,10 +141,20 @@ def collate(samples: Sequence[_Loaded]) -> LoadedBatch:
         return LoadedBatch((), [], torch.zeros(0, dtype=torch.int64), Cost(0.0, 0.0, 0.0, 0.0, began_s, 0, os.getpid()))
     keys, values, labels, sizes, fetch_s, fetch_cpu_s, decode_s = zip(*samples, strict=True)
     stacked = _stacked(values)
-    together = torch.tensor(labels)
+    together = _together(labels)
     made_s = time.monotonic()
     cost = Cost(sum(fetch_s), sum(fetch_cpu_s), sum(decode_s), made_s - began_s, made_s, sum(sizes), os.getpid())
     return LoadedBatch(keys, stacked, together, cost)
+
+
+def _together(labels: Sequence[int]) -> Any:
+    import numpy as np
+    import torch
+
+    if get_worker_info() is None:
+        return torch.tensor(labels)
+    # A tensor takes a file descriptor of its own to the training process: a connection, two handshakes and fourteen system calls there.
+    return np.array(labels, np.int64)
 
 
 def _stacked(values: Sequence[Any]) -> Any:

@@ -1,11 +1,12 @@
 import time
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader, IterableDataset
 
-from benchmarking.workloads.measuring.timed import TimedMap, TimedStream, collate
+from benchmarking.workloads.measuring.timed import TimedMap, TimedStream, arrived, collate
 
 
 def busy(seconds):
@@ -93,6 +94,16 @@ def test_what_is_skipped_is_in_no_batch(raw):
     inner = Samples() if raw is TimedMap else Streamed()
     found = [batch.values for batch in DataLoader(raw(inner, odd), batch_size=5, collate_fn=collate)]
     assert sorted(value for values in found for value in values) == list(range(1, 20, 2))
+
+
+@pytest.mark.slow
+def test_labels_of_a_worker_become_a_tensor_where_they_are_trained_on():
+    loader = DataLoader(TimedMap(Samples(), length), batch_size=5, num_workers=1, collate_fn=collate, multiprocessing_context="fork")
+    (first, *_) = loader
+    assert isinstance(first.labels, np.ndarray)  # sent with the batch, and not by a file descriptor of its own
+    (own, *_) = DataLoader(TimedMap(Samples(), length), batch_size=5, collate_fn=collate)
+    assert arrived(first).labels.dtype == own.labels.dtype == torch.int64
+    assert arrived(first).labels.tolist() == arrived(own).labels.tolist() == own.labels.tolist()
 
 
 def test_a_batch_of_which_all_is_skipped_is_empty():
