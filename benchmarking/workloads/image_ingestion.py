@@ -160,6 +160,7 @@ class Pipeline:
         after, served_after = snapshot(server_pid=self._server_pid), served(self._environ)
         shape = batch_figures.LoaderShape(self._knobs.loader_workers, self._knobs.prefetch, asked.min_window_s)
         list_s, download_s = (self._opened.list_s, self._opened.download_s) if epoch == 0 else (0.0, 0.0)
+        found["knobs"] = self._knobs.text(self._environ)
         found |= {"list_s": list_s, "download_s": download_s} | ({"model_used": asked.model} if asked.model_without_gpu else {})
         found |= batch_figures.figures(times, shape, began_s=began_s, before_s=list_s + download_s)
         found |= difference(before, after, found["samples"], found["bytes"]) | self._opened.tolerance.counts()
@@ -243,7 +244,7 @@ class Pipeline:
             "device": self._device, "dataset": self._environ.get("OUTRIDER_DATASET_TRAIN", ""),
             "location": channel.location, "reader": channel.reader, "layout": channel.layout,
             "store": "s3" if channel.location.startswith("s3://") else "files",
-            **vars(asked), **knobs.recorded(), "torch_threads": knobs.threads_of_torch(self._environ),
+            **vars(asked), **knobs.recorded(self._environ),
         }  # fmt: skip
         folder = self._environ.get("OUTRIDER_CEILINGS")
         trial = Trial(

@@ -36,3 +36,20 @@ def test_a_choice_is_told_with_the_nearest():
 
 def test_limits_are_told():
     assert told(repeats=0) == ("repeats", "must be above 0; 0 was given")
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "said"),
+    [
+        ({"path": "x", "format": "jpeg"}, "format", "must be one of jpg, png, "),
+        ({"path": 3}, "path", "needs text; 3 was given"),
+        ({"path": "x", "labels": "member"}, "", "labels: 'member': with format jpg they are one of folder, none"),
+        ({"pth": "x", "path": "x"}, "pth", "unknown key; did you mean 'path'?"),
+        ({}, "path", "is missing"),
+    ],
+)
+def test_a_type_that_is_called_like_a_key_is_not_taken_for_it(given, place, said):
+    """The path of a data set was told for faults of its format."""
+    path, text = told(space={"a": 1}, datasets={"d": {"type": "path", **given}})
+    assert path == f"datasets.d.{place}".rstrip(".")
+    assert text.startswith(said)

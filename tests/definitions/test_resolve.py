@@ -289,21 +289,6 @@ exclusive: yes
             "demo.yaml has 2 problems:\n  demo.yaml:1: objectives: is missing\n  demo.yaml:2: datasets.d.path: is missing"
         )
 
-    @pytest.mark.parametrize(
-        ("given", "said"),
-        [
-            (
-                "path: x, format: jpeg",
-                "datasets.d.format: must be one of jpg, png, ",
-            ),
-            ("path: 3", "datasets.d.path: needs text; 3 was given"),
-            ("path: x, labels: member", "datasets.d: labels: 'member': with format jpg they are one of folder, none"),
-            ("pth: x", "datasets.d.pth: unknown key; did you mean 'path'?"),
-        ],
-    )
-    def test_a_type_that_is_called_like_a_key_is_not_taken_for_it(self, given, said):
-        assert said in refused(small(f"datasets: {{d: {{type: path, {given}}}}}"))
-
     @pytest.mark.parametrize("backend", ["local", "simulated"])
     def test_without_a_script_nothing_runs_but_on_sagemaker(self, backend):
         text = "name: d\nspace: {a: 1}\nobjectives: {x: min}\nsagemaker: {image: my/image:1}"

@@ -4,8 +4,8 @@ python tests/performance/checkpoint_cost.py [--rounds N] [--scale S] [--folder D
 
 The state has the parameters of ViT-B (a share with --scale). Each side writes it with fsync under a new name and deletes the one before,
 and reads it back after its pages were evicted. Compared is processor time, which other load changes less than wall time.
-The copy writes and reads the state's bytes from and into memory that is there. Stall is for how long a training of 20 steps of 20 ms stands
-still for one save, not the first one.
+With `dcp_s3` the store is a server of ours on loopback, whose own time is not in it. The copy writes and reads the state's bytes from and
+into memory that is there. Stall is for how long a training of 20 steps of 20 ms stands still for one save, not the first one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 
 from _common import ROOT, in_turn, load_line, show, temporary_folder
 
-sys.path[:0] = [str(ROOT / "benchmarking" / "workloads")]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarking" / "workloads")]
 
 STEPS, STEP_S = 20, 0.02
 
@@ -38,14 +38,14 @@ def timed(action: Callable[[], Any]) -> tuple[float, float]:
 class Ours:
     """Saves and loads as jobs do."""
 
-    def __init__(self, kind: str, state: dict[str, Any], place: Path) -> None:
+    def __init__(self, kind: str, state: dict[str, Any], place: Path | str) -> None:
         from checkpointing.kinds import KINDS
         from checkpointing.saver import Saver
         from checkpointing.stores import make_store
         from checkpointing.stores.base import StoreOptions
 
         self.state, self.place, self.kind = state, place, kind
-        self.saver = Saver(make_store(KINDS[kind], StoreOptions(str(place))), str(place))
+        self.saver = Saver(make_store(KINDS[kind], StoreOptions(str(place), environ=os.environ)), str(place))
         self.saver.warm_up()
 
     def save(self) -> None:
@@ -98,6 +98,33 @@ class BareDcp(BareTorch):
         dcp.load(like, storage_reader=dcp.FileSystemReader(self.path(self.count)), no_dist=True)
 
 
+class BareDcpInS3:
+    """torch.distributed.checkpoint with the S3 connector's writer and reader, made for each checkpoint as its interface wants it."""
+
+    def __init__(self, state: dict[str, Any], place: str) -> None:
+        from s3torchconnector import S3Checkpoint
+
+        self.state, self.place, self.count = state, place, 0
+        self.client = S3Checkpoint("us-east-1", endpoint=os.environ["AWS_ENDPOINT_URL"])._client
+
+    def save(self) -> None:
+        import torch.distributed.checkpoint as dcp
+        from s3torchconnector.dcp import S3StorageWriter
+
+        self.count += 1
+        dcp.save(self.state, storage_writer=S3StorageWriter("us-east-1", f"{self.place}/{self.count}"), no_dist=True)
+        bucket, _, key = self.place.removeprefix("s3://").partition("/")
+        before = [one.key for page in self.client.list_objects(bucket, f"{key}/{self.count - 1}/") for one in page.object_info]
+        for name in before:
+            self.client.delete_object(bucket, name)
+
+    def load(self, like: dict[str, Any]) -> None:
+        import torch.distributed.checkpoint as dcp
+        from s3torchconnector.dcp import S3StorageReader
+
+        dcp.load(like, storage_reader=S3StorageReader("us-east-1", f"{self.place}/{self.count}"), no_dist=True)
+
+
 class Copy(BareTorch):
     """The same bytes, without anything that says what they are."""
 
@@ -119,12 +146,12 @@ class Copy(BareTorch):
                     rest = rest[file.readinto(rest) :]
 
 
-def measured(side: Any, like: dict[str, Any]) -> dict[str, tuple[float, float]]:
-    """A save and a cold load."""
+def measured(side: Any, like: dict[str, Any], contents: Path) -> dict[str, tuple[float, float]]:
+    """A save and a cold load; of what is in the store its files are evicted."""
     from measuring.page_cache import evict, files_below
 
     saved = timed(side.save)
-    evict(files_below([side.place]))
+    evict(files_below([contents if str(side.place).startswith("s3://") else side.place]))
     return {"save": saved, "load": timed(lambda: side.load(like))}
 
 
@@ -178,15 +205,20 @@ def main() -> None:
     like = {name: torch.zeros_like(value) for name, value in state.items()}
     if asked.folder is not None:
         os.environ["TMPDIR"] = str(asked.folder)
-    with temporary_folder() as folder:
+    from benchmarking.datasets import EmbeddedS3
+
+    with temporary_folder() as folder, EmbeddedS3(folder / "s3") as server:
+        os.environ.update(server.environment)
+        objects = f"s3://{server.bucket}/checkpoints"
         sides = {
             "disk": Ours("disk", state, folder / "ours"), "bare torch.save": BareTorch(state, folder / "torch"),
             "dcp_disk": Ours("dcp_disk", state, folder / "ours-dcp"), "bare DCP": BareDcp(state, folder / "dcp"),
+            "dcp_s3": Ours("dcp_s3", state, f"{objects}/ours"), "bare DCP to S3": BareDcpInS3(state, f"{objects}/bare"),
             "plain copy": Copy(state, folder / "copy"),
         }  # fmt: skip
         for side in sides.values():
-            measured(side, like)  # what is done once
-        found = in_turn(asked.rounds, {name: lambda side=side: measured(side, like) for name, side in sides.items()})
+            measured(side, like, server.contents)  # what is done once
+        found = in_turn(asked.rounds, {name: lambda side=side: measured(side, like, server.contents) for name, side in sides.items()})
         stalls = in_turn(asked.rounds, {
             f"{kind}{', async' if is_async else ''}":
                 lambda kind=kind, is_async=is_async: stall(kind, state, folder / f"stall-{kind}-{is_async}", is_async=is_async)
@@ -194,7 +226,7 @@ def main() -> None:
         })  # fmt: skip
     rows = []
     for name, one in found.items():
-        peer = {"disk": "bare torch.save", "dcp_disk": "bare DCP"}.get(name, "plain copy")
+        peer = {"disk": "bare torch.save", "dcp_disk": "bare DCP", "dcp_s3": "bare DCP to S3"}.get(name, "plain copy")
         for what in ("save", "load"):
             cpu = [row[what][0] for row in one]
             wall = statistics.median(row[what][1] for row in one)

@@ -70,9 +70,18 @@ class Knobs:
         """Batches that each worker makes ahead; 0 where there are no workers."""
         return (self.prefetch_factor or 2) if self.loader_workers else 0
 
-    def recorded(self) -> dict[str, Any]:
-        """Return all of them by name, also those that were not given."""
-        return {**asdict(self), "prefetch_factor": self.prefetch, "persistent_workers": self.persistent_workers and self.loader_workers > 0}
+    def recorded(self, environ: Mapping[str, str]) -> dict[str, Any]:
+        """Return all of them by name, also those that were not given, with what was taken for them in this job."""
+        return {
+            **asdict(self),
+            "prefetch_factor": self.prefetch,
+            "persistent_workers": self.persistent_workers and self.loader_workers > 0,
+            "torch_threads": self.threads_of_torch(environ),
+        }
+
+    def text(self, environ: Mapping[str, str]) -> str:
+        """Return all of them in one line, as a table has them: `batch_size=64 loader_workers=0 ...`."""
+        return " ".join(f"{name}={str(value).lower()}" for name, value in self.recorded(environ).items())
 
     def threads_of_torch(self, environ: Mapping[str, str]) -> int:
         """Return the threads that training computes with: as asked for, else the job's cores that workers leave, at least one."""

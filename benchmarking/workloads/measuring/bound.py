@@ -149,7 +149,8 @@ def bound_of(parts: PipelineParts, *, start_s: float = 0.0, whole_s: float = 0.0
     headroom = stages[second].samples_per_s / stages[first].samples_per_s
     figures = f"{_shown(first, stages[first])}, then {_shown(second, stages[second])}"
     if not stages[first].high < stages[second].low:
-        return Bound(NOT_DECIDED, f"two ceilings are closer than they were measured: {figures}", order, headroom, second)
+        spread = ", ".join(f"{name} within {2 * stages[name].error:.0%}" for name in (first, second))
+        return Bound(NOT_DECIDED, f"two ceilings are closer than they were measured: {figures} ({spread})", order, headroom, second)
     if first != "fetch":
         return Bound(first, f"the lowest ceiling is that of {figures}", order, headroom, second)
     # Step 3: whose time fetching is.

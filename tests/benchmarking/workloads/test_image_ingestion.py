@@ -56,6 +56,7 @@ def test_it_runs_alone_and_measures_each_epoch(world, tmp_path):
     held = sum(held_out(f"{index:06d}") for index in range(SAMPLES))
     for one in found:
         assert one["samples"] == SAMPLES
+        assert {"batch_size=8", "prefetch_factor=2", "shuffle=true", "torch_threads=1", "start_method=fork"} <= set(one["knobs"].split())
         assert one["samples_per_s"] > 0
         assert 0 < one["first_batch_s"] < one["epoch_s"] < 60
         assert 0 < one["accelerator_util"] <= 1

@@ -130,17 +130,20 @@ class DcpObjects(DcpFolder):
         if endpoint:
             os.environ[_ENDPOINT] = endpoint
         self._made: Any = None
+        self._listed: dict[str, list[tuple[str, int]]] = {}
 
     def remove(self, name: str) -> None:
         """Delete the objects."""
         if self._options.rank == 0:
             bucket, _ = split(self._at(name))
-            for key, _ in self._objects(name):
+            for key, _ in self._listed.pop(name, None) or self._objects(name):
                 self._client().delete_object(bucket, key)
 
     def stored_bytes(self, name: str) -> int:
         """Return the size of all objects of the checkpoint."""
-        return sum(size for _, size in self._objects(name))
+        # Kept, as who deletes it when the next one is whole would list it once more.
+        self._listed[name] = self._objects(name)
+        return sum(size for _, size in self._listed[name])
 
     def close(self) -> None:
         """Nothing is left to close."""

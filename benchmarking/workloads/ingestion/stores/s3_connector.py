@@ -12,6 +12,9 @@ from .base import StoredName
 READERS = ("sequential", "range_based")
 """How an object is read: all of it in one go, kept in memory; or in ranges as they are asked for."""
 
+_OWN_BUFFER_BYTES = 8 << 20
+"""What the connector reads ahead where nobody says otherwise."""
+
 _TARGET_GBPS = 10.0
 """What the connector aims at where nobody says otherwise."""
 
@@ -71,10 +74,18 @@ class S3Connector:
         # a reader of ranges knows the size from the listing, and asks for content only when it is read
         return list(S3IterableDataset.from_prefix(self._uri, transform=_entry_of, **self._options("range_based")))
 
-    def select(self, names: Sequence[str]) -> None:
-        """Say which objects will be opened."""
+    def select(self, names: Sequence[str], largest_bytes: int = 0) -> None:
+        """Say which objects will be opened.
+
+        Args:
+            names: of them.
+            largest_bytes: of the largest, for ranges that are read ahead by no more than that; 0 for as many as was said before. The
+                connector makes and clears as much memory for each object, 8 MiB where nobody says how much.
+        """
         from s3torchconnector import S3MapDataset
 
+        if largest_bytes and not self._buffer_bytes:
+            self._buffer_bytes = min(largest_bytes, _OWN_BUFFER_BYTES)
         self._objects = S3MapDataset.from_objects(list(names), **self._options(self._reader))
         self._indices = {name: index for index, name in enumerate(names)}
 

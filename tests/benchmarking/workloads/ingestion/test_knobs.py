@@ -28,10 +28,15 @@ def test_each_is_an_option():
 
 
 def test_what_is_recorded_is_what_holds():
-    alone, two = Knobs().recorded(), Knobs(loader_workers=2).recorded()
+    cores = {"OUTRIDER_CORES": "4"}
+    alone, two = Knobs().recorded(cores), Knobs(loader_workers=2).recorded(cores)
     assert (alone["prefetch_factor"], alone["persistent_workers"]) == (0, False)
     assert (two["prefetch_factor"], two["persistent_workers"]) == (2, True)
+    assert (alone["torch_threads"], two["torch_threads"], Knobs(torch_threads=1).recorded(cores)["torch_threads"]) == (4, 2, 1)
     assert set(alone) == {name for name in vars(Knobs())}
+    words = Knobs(loader_workers=2).text(cores).split()
+    assert {"batch_size=64", "loader_workers=2", "prefetch_factor=2", "persistent_workers=true", "loader=torch"} <= set(words)
+    assert len(words) == len(alone)
 
 
 def test_prefetch_without_workers_is_refused():

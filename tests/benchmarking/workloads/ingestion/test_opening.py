@@ -172,7 +172,7 @@ def test_shards_that_the_connector_cannot_keep_in_memory_are_told_before_anythin
     from benchmarking.workloads.ingestion.stores.s3_connector import S3Connector
 
     monkeypatch.setattr(S3Connector, "entries", lambda self: [StoredName("s3://b/x/a.tar", 7 * 10**9)])
-    monkeypatch.setattr(S3Connector, "select", lambda self, names: None)
+    monkeypatch.setattr(S3Connector, "select", lambda self, names, largest=0: None)
     monkeypatch.setattr(opening, "available_bytes", lambda: 4 * 10**9)
     channel = Channel("s3://b/x/", "s3_map", "shards")
     with pytest.raises(SystemExit, match=r"s3://b/x/a\.tar has 7\.00 GB: the S3 connector keeps .* s3_reader range_based"):

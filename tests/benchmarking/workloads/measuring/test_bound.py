@@ -24,6 +24,7 @@ def test_ceilings_closer_than_they_were_measured_decide_nothing():
     # 2 standard errors of 5 % each: 900 to 1100 and 1035 to 1265 meet.
     close = bound_of(parts(compute=Ceiling(1000.0, 0.05), decode=Ceiling(1150.0, 0.05)))
     assert (close.by, close.runner_up) == (NOT_DECIDED, "decode")
+    assert close.why.endswith("(compute within 10%, decode within 10%)")
     # 1 % each: 980 to 1020 and 1127 to 1173 do not.
     assert bound_of(parts(compute=Ceiling(1000.0, 0.01), decode=Ceiling(1150.0, 0.01))).by == "compute"
 

@@ -37,6 +37,14 @@ def test_one_data_set_and_so_one_client_serves_all_epochs_of_a_process(monkeypat
     assert Listed.made == 2
 
 
+@pytest.mark.parametrize(("asked", "largest", "buffer"), [(0, 1000, 1000), (0, 50 << 20, 8 << 20), (4096, 1000, 4096), (0, 0, None)])
+def test_small_files_of_a_mount_are_read_without_eight_mebibytes_of_memory_each(asked, largest, buffer):
+    store = S3Connector("s3://b/k/", {}, "range_based", asked)
+    store.select(["s3://b/k/1"], largest)
+    made = store._options("range_based")["reader_constructor"]  # noqa: SLF001
+    assert made.keywords.get("buffer_size") == buffer
+
+
 def test_an_unknown_way_of_reading_is_refused():
     with pytest.raises(SystemExit, match="s3_reader 'backwards': it is one of sequential, range_based"):
         S3Connector("s3://b/", {}, "backwards")
