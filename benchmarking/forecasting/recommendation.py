@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from benchmarking.forecasting.model.draws import Question, draw
@@ -118,8 +119,10 @@ def recommendation(forecasts: Sequence[Forecast], metric: str, sure: float, more
     """
     names = usable(forecasts, metric)
     if not names:
-        fit = "no configuration fits" if any(one.status is Status.DOES_NOT_FIT for one in forecasts) else "nothing was forecast"
-        return f"No recommendation: {fit}."
+        if any(one.status is Status.DOES_NOT_FIT for one in forecasts):
+            return "No recommendation: no configuration fits."
+        reasons = Counter(one.why for one in forecasts if one.metric == metric and one.why).most_common(1)
+        return "No recommendation: nothing was forecast" + (f"; {reasons[0][0]}." if reasons else ".")
     by_name = {one.configuration: one for one in forecasts if one.metric == metric}
     first = by_name[names[0]]
     carried = first.status in (Status.OK, Status.WIDE)

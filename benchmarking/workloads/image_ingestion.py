@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from outrider_report import checkpoint_dir, phase, report, step
+from outrider_report import checkpoint_dir, phase, progress, report, step
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -123,6 +123,9 @@ class Pipeline:
         self._checkpoints, self._label = training_checkpoints(asked, knobs, model, environ, checkpoint_dir(), phase, self._wait)
         self._start_s = self._whole_s = self._saving_s = 0.0
         self._samples, self._cpu_s, self._sample_bytes = 0, 0.0, 0.0
+        from measuring.sample_progress import SampleProgress  # type: ignore[import-not-found]
+
+        self._progress = SampleProgress(self._samples_of_epoch(), asked.epochs, progress, is_bounded=bool(asked.max_seconds))
         self._batch: Any = None
         self._waits: Any = None
 
@@ -152,8 +155,9 @@ class Pipeline:
         watch = StallWatch(asked.stall_s, lambda: worker_pids(self._loader))
         events = passes.CudaEvents() if self._device == "cuda" else None
         after_step = self._checkpoints.after_step if self._checkpoints is not None else (lambda: None)
-        instruments = passes.Instruments(time.monotonic, phase, lambda samples: step(samples=samples), watch, events, after_step)
+        instruments = passes.Instruments(time.monotonic, phase, self._stepped, watch, events, after_step)
         limits = passes.EpochLimits(deadline_s, asked.max_samples)
+        self._progress.epoch = epoch
         times, began_s = passes.run_epoch(self._loader, lambda batch: self._train(batch, losses), limits, instruments)
         if not times:
             raise SystemExit("the channel gave no samples")
@@ -179,6 +183,16 @@ class Pipeline:
         with phase("validate"):
             found |= self._model.finish_epoch() if hasattr(self._model, "finish_epoch") else {}
         return {name: value for name, value in found.items() if not (isinstance(value, float) and math.isnan(value))}
+
+    def _stepped(self, samples: int) -> None:
+        step(samples=samples)
+        self._progress.stepped(samples)
+
+    def _samples_of_epoch(self) -> int:
+        """Return how many samples this process will train on in an epoch; 0 where nobody knows before the first is over."""
+        share = self._opened.share.count
+        known = len(self._opened.sampler) if self._opened.is_map_style else self._channel.samples // share
+        return min(known, self._asked.max_samples) if self._asked.max_samples else known
 
     def _train(self, batch: Any, losses: list[tuple[float, int]]) -> None:
         """Train on a batch, and note its loss and its number of samples; raises SystemExit where a model returns something else."""

@@ -24,7 +24,7 @@ class Channel:
         input_mode: how the back-end put it into place: `local`, `file`, `fastfile`, `pipe`, `fsx`, `efs` or `none`.
         distribution: `replicated` where each host sees all of it, `sharded` where each has a part.
         content: of its samples: `images`, `rows` or `bytes`; empty where nobody knows.
-        classes: how many labels there are; 0 where nobody counted.
+        classes, samples: how many labels and samples there are; 0 where nobody counted.
     """
 
     location: str
@@ -36,6 +36,7 @@ class Channel:
     distribution: str = "replicated"
     content: str = ""
     classes: int = 0
+    samples: int = 0
 
     @property
     def is_remote(self) -> bool:
@@ -55,9 +56,9 @@ class Channel:
             raise SystemExit(f"there is no channel {name!r}: neither OUTRIDER_CHANNEL_{upper} nor SM_CHANNEL_{upper} is set")
         told = {
             key: environ.get(f"OUTRIDER_{key}_{upper}", "")
-            for key in ("LAYOUT", "READER", "FORMAT", "LABELS", "INPUT_MODE", "DISTRIBUTION", "CONTENT", "CLASSES")
+            for key in ("LAYOUT", "READER", "FORMAT", "LABELS", "INPUT_MODE", "DISTRIBUTION", "CONTENT", "CLASSES", "SAMPLES")
         }
         layout = told["LAYOUT"] or "files"
         reader = told["READER"] or USUAL_READERS.get(layout, "files")
         place = (told["FORMAT"], told["LABELS"], told["INPUT_MODE"], told["DISTRIBUTION"] or "replicated")
-        return cls(location, reader, layout, *place, told["CONTENT"], int(told["CLASSES"] or 0))
+        return cls(location, reader, layout, *place, told["CONTENT"], int(told["CLASSES"] or 0), int(told["SAMPLES"] or 0))

@@ -45,6 +45,7 @@ class Opened:
         notes: what is to be said about it, a line each.
         objects, size_bytes: how many files are read, and their size where listing tells (else -1).
         list_s, download_s: seconds that listing took, and fetching everything beforehand.
+        share: what this process reads of it.
     """
 
     dataset: Dataset[RawSample]
@@ -55,6 +56,7 @@ class Opened:
     size_bytes: int = -1
     list_s: float = 0.0
     download_s: float = 0.0
+    share: ReaderShare = field(default_factory=ReaderShare)
     _closing: list[Callable[[], object]] = field(default_factory=list)
 
     @property
@@ -277,7 +279,7 @@ class _Opening:
     def _opened(self, dataset: Dataset[RawSample], sampler: EpochSampler | None) -> Opened:
         sizes = [one.size for one in self._entries]
         total = sum(sizes) if sizes and min(sizes) >= 0 else -1
-        found = (len(sizes), total, self._list_s, self._download_s, self._closing)
+        found = (len(sizes), total, self._list_s, self._download_s, self._share, self._closing)
         for note in self._notes:
             print(f"input: {note}", file=sys.stderr, flush=True)
         return Opened(dataset, sampler, self._tolerance, self._notes, *found)

@@ -48,7 +48,9 @@ def test_what_does_not_fit_is_never_recommended_and_comes_last():
     found = [made("a", 0.01, 0.009, 0.011), made("a", 9e9, 8e9, 1e10, Status.DOES_NOT_FIT, "rss_bytes"), made("b", 0.02, 0.018, 0.022)]
     assert (ranked(found, "cost_usd"), usable(found, "cost_usd")) == (["b", "a"], ["b"])
     assert recommendation(found[:2], "cost_usd", 0.0) == "No recommendation: no configuration fits."
-    assert recommendation([made("a", None, None, None, Status.NOT_DECIDED)], "cost_usd", 0.0) == "No recommendation: nothing was forecast."
+    untold = [made(name, None, None, None, Status.NOT_DECIDED, why="its beginning told nothing") for name in "ab"]
+    assert recommendation(untold, "cost_usd", 0.0) == "No recommendation: nothing was forecast; its beginning told nothing."
+    assert recommendation([], "cost_usd", 0.0) == "No recommendation: nothing was forecast."
 
 
 def test_how_sure_it_is():

@@ -116,6 +116,8 @@ def test_what_is_no_image_is_trained_on_or_waited_for(tmp_path, spec, arguments,
     one = reports(ran.stdout)[0]
     assert spec.sample_content == content
     assert one["samples"] == (256 if spec is ROWS else 14)
+    # Forecasts of its beginning want to know how much there is.
+    assert '"done": 14.0, "total": 14.0' in ran.stdout if spec is RECORDS else True
     assert one["bytes"] == (256 * 4 * 4 if spec is ROWS else 14 * 20_000)
     assert ("loss" in one) == (spec is ROWS)
 
