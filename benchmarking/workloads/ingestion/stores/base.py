@@ -58,9 +58,9 @@ def content_of(store: Store, name: str, tolerance: Tolerance, opened: Any = None
         except MemoryError as error:
             raise BadSampleError(f"{name}: it does not fit into this process's memory") from error
         except Exception as error:  # each client has classes of its own
-            tolerance.count("read_errors")
             if is_gone(error) or attempt == ATTEMPTS:
+                tolerance.count("read_errors")
                 times = "" if attempt == 1 else f", asked for {attempt} times"
                 raise BadSampleError(f"{name}: it cannot be read{times}: {type(error).__name__}: {error}") from error
-            tolerance.count("read_retries")
+            tolerance.retry(name, error)
             attempt += 1

@@ -94,8 +94,7 @@ class Resumed(io.RawIOBase):
         self._failed_at = self._at
         if is_gone(error) or self._failed == ATTEMPTS:
             raise error
-        self._tolerance.count("read_errors")
-        self._tolerance.count("read_retries")
+        self._tolerance.retry(self._name, error)
         if self._file is not None:
             with contextlib.suppress(Exception):
                 self._file.close()
