@@ -21,7 +21,7 @@ def advice_lines(
     stood_in: StandIns,
     said: Mapping[int, str],
     keys: Sequence[str],
-    benchmark: str,
+    benchmark: Sequence[str],
 ) -> list[str]:
     """Return a sentence for the leader, and one for the fastest configuration of each other bound.
 
@@ -32,7 +32,7 @@ def advice_lines(
         stood_in: what was measured in place of something else.
         said: what the script of each configuration says, for where no setting helps.
         keys: of the configurations that are shown.
-        benchmark: its name, or its file, as commands call it.
+        benchmark: words of a command that name it, or its file, and where it runs.
     """
     chosen = [one for one in measured if one.evaluation == leader]
     for one in sorted(measured, key=lambda one: -(one.rate or 0.0)):
@@ -53,7 +53,7 @@ def _bound(one: MeasuredPipeline, leader: int, keys: Sequence[str]) -> str:
     return f"The fastest that is bound by {one.bound_by}, configuration {one.evaluation} ({configuration_text(one.configuration, keys)})"
 
 
-def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str, benchmark: str) -> str:
+def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str, benchmark: Sequence[str]) -> str:
     option, outcome = advice.option, advice.outcome
     if option is None:
         return said or "nothing that can be set is predicted to help"
@@ -66,12 +66,12 @@ def _advised(advice: PipelineAdvice, definition: BenchmarkDefinition, said: str,
     return f"{gain}; `{trying(advice, definition, benchmark)}` tries it"
 
 
-def trying(advice: PipelineAdvice, definition: BenchmarkDefinition, benchmark: str) -> str:
+def trying(advice: PipelineAdvice, definition: BenchmarkDefinition, benchmark: Sequence[str]) -> str:
     """Return the command that runs the configuration as it is advised."""
     change: Mapping[str, Any] = {} if advice.option is None else advice.option.change
     wanted = {**advice.of.configuration, **change}
     scale = ["--scale", f"{definition.scale:g}"] if definition.scale != 1 else []
-    return command("run", "--benchmark", benchmark, *scale, "--set", *(f"{key}={_plain(value)}" for key, value in wanted.items()))
+    return command("run", "--benchmark", *benchmark, *scale, "--set", *(f"{key}={_plain(value)}" for key, value in wanted.items()))
 
 
 def _plain(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarking.analysis.stand_ins import stand_ins
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.summary import Summary, summarise
+from definitions.builtin_backends import DEFAULT
 from definitions.definition_hash import measurement_hash
 from definitions.registry import built_in
 from definitions.resolve import resolve
@@ -37,8 +38,14 @@ def summary_of(
         keeps_warm=keeps_warm,
         stood_in=stand_ins(definition, backend, dollars),
         definition=definition,
-        benchmark=_as_commands_call_it(definition, backend, folder),
+        benchmark=(_as_commands_call_it(definition, backend, folder), *_where(backend, dollars)),
     )
+
+
+def _where(backend: str, dollars: str) -> tuple[str, ...]:
+    """Return the words of a command that runs on a back-end, on an imitation of its platform where it did."""
+    named = () if backend == DEFAULT else ("--backend", backend)
+    return (*named, "--emulate") if dollars == "emulated" else named
 
 
 def _as_commands_call_it(definition: BenchmarkDefinition, backend: str, folder: Path) -> str:

@@ -64,7 +64,7 @@ def summarise(
     keeps_warm: bool = False,
     stood_in: StandIns = NO_STAND_INS,
     definition: BenchmarkDefinition | None = None,
-    benchmark: str = "",
+    benchmark: Sequence[str] = (),
 ) -> Summary:
     """Return the summary of an experiment's state.
 
@@ -76,7 +76,7 @@ def summarise(
         keeps_warm: whether the back-end was to keep instances warm.
         stood_in: what was measured in place of something else: it is labelled, and its speed decides nothing.
         definition: of the benchmark, for advice on its input pipeline; None for none.
-        benchmark: its name, or its file, as commands call it.
+        benchmark: words of a command that name it, or its file, and where it runs.
     """
     primary, mode = next(iter(objectives.items()))
     groups = _by_evaluation(state)
@@ -245,14 +245,15 @@ def _advice(
     keys: Sequence[str],
     stood_in: StandIns,
     definition: BenchmarkDefinition | None,
-    benchmark: str,
+    benchmark: Sequence[str],
 ) -> list[str]:
     """Return advice for the leader and each other bound; nothing where input pipelines are not measured."""
     said = {e: str(one.last["advice"]) for e, trials in groups.items() for one in _completed(trials) if one.last.get("advice")}
     if definition is None or leader not in said:
         return []
     found = [measured_pipeline(e, trials, definition.arguments) for e, trials in groups.items()]
-    return advice_lines([one for one in found if one is not None], leader, definition, stood_in, said, keys, benchmark or definition.name)
+    measured = [one for one in found if one is not None]
+    return advice_lines(measured, leader, definition, stood_in, said, keys, benchmark or (definition.name,))
 
 
 def _overtaking(groups: Mapping[int, Sequence[TrialState]], keys: Sequence[str], stood_in: StandIns) -> list[str]:

@@ -14,7 +14,7 @@ FAST = pipeline(1, (80.0, 84.0), fetch=1000.0, decode=100.0, dataset="shards")
 
 
 def lines(*measured, leader, said=None):
-    return advice_lines(measured, leader, made(), NO_STAND_INS, said or {}, KEYS, "b")
+    return advice_lines(measured, leader, made(), NO_STAND_INS, said or {}, KEYS, ("b",))
 
 
 def test_prediction_and_outcome_stand_in_one_sentence():
@@ -37,7 +37,7 @@ def test_without_an_outcome_a_command_tries_it():
 
 def test_the_command_has_the_scale_and_what_is_changed_of_data_sets():
     option = PipelineOption({"datasets.files.resolution": "96x96", "pin_memory": True}, 1.5, 1.4, 1.6, "")
-    told = trying(PipelineAdvice(pipeline(0), option), made(scale=0.5), "b")
+    told = trying(PipelineAdvice(pipeline(0), option), made(scale=0.5), ("b",))
     assert told.startswith("outrider run --benchmark b --scale 0.5 --set ingestion=local ")
     assert told.endswith("datasets.files.resolution=96x96 pin_memory=true")
 

@@ -50,6 +50,17 @@ def test_a_command_names_a_built_in_benchmark_and_the_kept_definition_of_any_oth
     assert f"run --benchmark {tmp_path}/definition.yaml --scale 0.5 --set ingestion=fastfile loader_workers=2`" in summary(tmp_path).verdict
 
 
+def test_a_command_says_where_it_ran(tmp_path):
+    """What was advised on SageMaker's emulator ran on this machine."""
+    made = resolve(built_in("demo"), "sagemaker", ["ingestion=file"]).definition
+    state = ExperimentState(StateSetup(objectives=made.objectives))
+    state.trials[0] = TrialState(0, 0, TrialSpec({"ingestion": "file"}), status=TrialStatus.COMPLETED)
+    state.trials[0].last.update(LAST)
+    for dollars, words in (("emulated", "--backend sagemaker --emulate"), ("", "--backend sagemaker")):
+        said = summary_of(made, "sagemaker", state, dollars, tmp_path).verdict
+        assert f"run --benchmark demo {words} --set ingestion=file loader_workers=2`" in said
+
+
 @pytest.mark.parametrize("setting", ["arguments.epochs=3", "datasets.photo_shards.image_size=32", "preload=[]"])
 def test_what_was_set_for_the_run_is_not_lost_by_the_command(tmp_path, setting):
     demo = resolve(built_in("demo"), "local", [setting]).definition
