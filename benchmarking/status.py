@@ -31,6 +31,7 @@ from benchmarking.results import forecast_rows
 from benchmarking.studies.files import read_study
 from benchmarking.studies.record import StudyRecord
 from definitions.errors import UserError
+from definitions.program import command
 from definitions.resolve import Resolved, resolve
 from definitions.schema import Mode
 from definitions.yaml_source import parse_yaml
@@ -244,6 +245,7 @@ def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: 
         folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
     primary = definition.primary_objective
     ended = "" if state.ended is None else str(state.ended["message"])
+    goes_on = "" if running or not state.jobs or not folded.stored.outlives_controller else _left_to_themselves(len(state.jobs), about[0])
     return ExperimentStatus(
         *about,
         _standing(state, running=running),
@@ -256,9 +258,15 @@ def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: 
         state.money.spent_usd,
         folded.dollars,
         folded.forecast,
-        folded.note or ended or ("" if running or state.sequence else "its journal holds no record"),
+        folded.note or ended or goes_on or ("" if running or state.sequence else "its journal holds no record"),
         _running(folded, now) if running else {},
     )
+
+
+def _left_to_themselves(jobs: int, tag: str) -> str:
+    """Return what is to be known of jobs that nobody controls."""
+    some = "1 job goes" if jobs == 1 else f"{jobs} jobs go"
+    return f"{some} on without a controller: `{command('run', '--resume', tag)}` takes over, `{command('stop', tag)}` ends"
 
 
 class StatusTeller:

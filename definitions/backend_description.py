@@ -179,6 +179,10 @@ class BackendDescription(Generic[Block]):
         """Return whether a job that has no room with nothing else running never will have, so that it is refused before anything starts."""
         return self.shares_this_machine
 
+    def outlives_controller(self, block: Block) -> bool:
+        """Return whether jobs go on where their controller dies, so that only the next controller of their experiment can end them."""
+        return False
+
     def instance_type_here(self, environ: Mapping[str, str]) -> str | None:
         """Return what a job runs on where nobody says, given what this machine has; None where somebody has to say."""
         return self.default_instance_type

@@ -83,8 +83,8 @@ FLOORS: Mapping[str, tuple[tuple[str, ...], ...]] = {
         ("common",),
         ("serving",),
         ("processes",),
-        ("emulator", "local", "ray", "reporter", "sagemaker", "simulated"),
-        ("endpoint",),
+        ("emulator", "local", "reporter", "sagemaker", "simulated"),
+        ("endpoint", "ray"),
     ),
     "launch": (
         ("few_collections", "python_version"),

@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import queue
 import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from backends.common import memory
 from backends.common.activation import activation_of
@@ -22,6 +25,7 @@ from backends.common.cpu_quota import usable_cores
 from backends.common.reactor import Reactor
 from backends.events import Accepted, Closed, Event, Noted, Progressed, Reported
 from backends.failures import Cause, Outcome
+from backends.job_spec import JobSpec
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.job import ProcessJob, Termination
 from backends.processes.moved import moved
@@ -64,6 +68,23 @@ class PromisedShare:
         """Do nothing, as it is given back by whoever promised it."""
 
 
+class Mirror(Protocol):
+    """Keeps checkpoints elsewhere than in the folder that jobs have them in."""
+
+    def bring(self, spec: JobSpec, done: Callable[[str], None]) -> None:
+        """Bring a job's checkpoint to its folder, and keep it from then on; `done` is called with an error, empty for none."""
+        ...
+
+    def finish(self, key: str, done: Callable[[], None]) -> None:
+        """Keep what is left of a checkpoint whose job has ended; then `done` is called."""
+        ...
+
+
+Post = Callable[[Callable[[], None]], None]
+MirrorOf = Callable[[NodeSettings, Path, Post, Callable[[str], None]], Mirror | None]
+"""Makes a mirror for settings, of a folder of checkpoints; given what has a call made by the jobs' own thread, and what tells people."""
+
+
 class NodeJobs:
     """Jobs of one machine.
 
@@ -72,6 +93,7 @@ class NodeJobs:
         send: takes each batch.
         clock: UTC seconds since the epoch, never going back.
         scratch: what relative paths in messages are relative to.
+        mirror_of: makes what keeps checkpoints elsewhere.
     """
 
     def __init__(
@@ -80,6 +102,7 @@ class NodeJobs:
         send: Callable[[NodeBatch], None],
         clock: Callable[[], float] | None = None,
         scratch: ScratchFolder | None = None,
+        mirror_of: MirrorOf = lambda settings, folder, post, say: None,
     ) -> None:
         self._send = send
         self._now = clock or SteadyClock()
@@ -91,9 +114,14 @@ class NodeJobs:
         self.reactor = Reactor(self._now)
         self._events: list[Event] = []
         self._logs: dict[str, bytearray] = {}
+        self._printed: dict[str, int] = {}
         self._jobs: dict[str, ProcessJob] = {}
+        self._mirrored: set[str] = set()
         self._count = 0
         self._finish_in_s: float | None = None
+        self._calls: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._mirror = mirror_of(settings, folder / "checkpoints", self._post, self.note)
+        kept = Path(settings.checkpoints) if settings.checkpoints and self._mirror is None else folder / "checkpoints"
         environment = dict(os.environ if settings.environment is None else settings.environment)
         environment.pop(SCRATCH, None)
         self._runner = JobRunner(
@@ -105,7 +133,7 @@ class NodeJobs:
             environment=environment,
             python=settings.python or sys.executable,
             grace_s=settings.grace_s,
-            checkpoints=LocalCheckpoints(Path(settings.checkpoints) if settings.checkpoints else folder / "checkpoints"),
+            checkpoints=LocalCheckpoints(kept),
             preload=settings.preload,
             activation=activation_of(settings.python or None),
             follow=self._follow if settings.sends_logs else None,
@@ -133,6 +161,8 @@ class NodeJobs:
 
     def flush(self) -> None:
         """Send what has happened."""
+        while not self._calls.empty():
+            self._calls.get()()
         if self._events or self._logs:
             self._send(self._batch())
 
@@ -163,8 +193,27 @@ class NodeJobs:
             names = ", ".join(f"{channel.name} ({channel.uri})" for channel in missing)
             message_text = f"data that are not on node {os.uname().nodename}: {names}; jobs there read a shared path or s3://"
             self._runner.give_up(job, Termination(Outcome.FAILED, Cause.BAD_REQUEST, message_text))
-            return
-        self._runner.start(job)
+        elif self._mirror is not None and spec.checkpoint:
+            self._mirrored.add(spec.name)
+            # It is there when the job starts, as it was asked for, so that nothing is to be copied or cleared any more.
+            job.spec = replace(spec, restore_from=spec.checkpoint)
+            self._mirror.bring(spec, partial(self._brought, job))
+        else:
+            self._runner.start(job)
+
+    def _brought(self, job: ProcessJob, error: str) -> None:
+        if job.ended_at is not None:
+            return  # given up meanwhile
+        if error:
+            self._emit(Accepted(job.spec.name, self._now()))
+            why = f"its checkpoint cannot be brought: {error}"
+            self._runner.give_up(job, Termination(Outcome.FAILED, Cause.SERVICE_ERROR, why))
+        else:
+            self._runner.start(job)
+
+    def _post(self, call: Callable[[], None]) -> None:
+        self._calls.put(call)
+        self.reactor.wake()
 
     def note(self, text: str) -> None:
         """Let the controller know something that is no job's."""
@@ -174,13 +223,23 @@ class NodeJobs:
         self._logs.setdefault(job, bytearray()).extend(text)
 
     def _emit(self, event: Event) -> None:
+        if isinstance(event, Closed) and self._mirror is not None and event.job in self._mirrored:
+            # Whoever hears of the end may start from the checkpoint.
+            self._mirrored.remove(event.job)
+            self._mirror.finish(self._jobs[event.job].spec.checkpoint, partial(self._emit, event))
+            return
         self._events.append(event)
         if isinstance(event, Closed):
             del self._jobs[event.job]
 
     def _batch(self) -> NodeBatch:
         is_urgent = any(not isinstance(event, (Reported, Progressed)) for event in self._events)
-        logs = tuple(LogPiece(job, bytes(text)) for job, text in self._logs.items())
+        logs = tuple(LogPiece(job, bytes(text), self._printed.get(job, 0)) for job, text in self._logs.items())
+        for piece in logs:
+            self._printed[piece.job] = piece.at + len(piece.text)
+        for event in self._events:
+            if isinstance(event, Closed):
+                self._printed.pop(event.job, None)
         events, self._events, self._logs = tuple(self._events), [], {}
         return NodeBatch(self._now(), events, logs, is_urgent)
 
@@ -197,8 +256,8 @@ class _Noting(logging.Handler):
         self._jobs.note(record.getMessage())
 
 
-def main() -> None:
-    """Run jobs until the input ends, or a message says so."""
+def main(mirror_of: MirrorOf = lambda settings, folder, post, say: None) -> None:
+    """Run jobs until the input ends, or a message says so; `mirror_of`: see `NodeJobs`."""
     # What ends the terminal of a controller on this machine ends this process by its input.
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -212,7 +271,7 @@ def main() -> None:
         if not piece:
             return
         waiting += frames.feed(piece)
-    jobs = NodeJobs(pickle.loads(waiting.pop(0)), lambda batch: _write(output, framed_batch(batch)))
+    jobs = NodeJobs(pickle.loads(waiting.pop(0)), lambda batch: _write(output, framed_batch(batch)), mirror_of=mirror_of)
     logging.getLogger().addHandler(_Noting(jobs))
     _write(output, framed_batch(NodeBatch(SteadyClock()(), is_urgent=True)))
 

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from backends.events import Event
+from backends.events import Ended, Event
 from backends.failures import Cause
 from backends.job_spec import JobSpec
 
@@ -26,7 +26,8 @@ class NodeSettings:
         environment: variables that jobs inherit; None for those of the machine.
         python: interpreter of `.py` scripts; empty for the one that runs this.
         preload: modules that a warm worker keeps imported.
-        checkpoints: folder of checkpoints; empty for one in `folder`.
+        checkpoints: folder of checkpoints; empty for one in `folder`; or where else whoever starts the process keeps them.
+        store: variables by which that is reached.
         sends_logs: whether what jobs print is sent, as whoever follows them cannot read `folder`.
     """
 
@@ -38,6 +39,7 @@ class NodeSettings:
     preload: tuple[str, ...] = ()
     checkpoints: str = ""
     sends_logs: bool = True
+    store: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,11 @@ NodeMessage = NodeSettings | StartJob | StopJob | FinishJobs
 
 @dataclass(frozen=True)
 class LogPiece:
-    """What a job has printed since the last piece."""
+    """What a job has printed since the last piece; `at`: how many bytes it had printed before."""
 
     job: str
     text: bytes
+    at: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,18 @@ def framed(message: NodeMessage) -> bytes:
 
 
 def framed_batch(batch: NodeBatch) -> bytes:
-    """Return a batch as it is written to a pipe; its first byte says whether it is urgent, for those who only pass it on."""
-    content = bytes([batch.is_urgent]) + pickle.dumps(batch)
+    """Return a batch as it is written to a pipe.
+
+    For those who only pass it on its first line says what they have to know: `!` where it is urgent, else `.`, and which jobs have ended.
+    """
+    ended = " ".join(event.job for event in batch.events if isinstance(event, Ended))
+    content = f"{'!' if batch.is_urgent else '.'}{ended}\n".encode() + pickle.dumps(batch)
     return _LENGTH.pack(len(content)) + content
 
 
 def batch_of(content: bytes) -> NodeBatch:
     """Return the batch that was written."""
-    found = pickle.loads(content[1:])
+    found = pickle.loads(content.partition(b"\n")[2])
     assert isinstance(found, NodeBatch)
     return found
 

@@ -31,15 +31,16 @@ class NodeAgent:
         scratch: name of the folder, among the node's temporary files, for what is brought here; whoever leaves it last deletes it.
         root: folder of Outrider's code on this node; empty where it comes with `code`.
         code: an archive of it, named by its content's digest.
+        by: names the controller that it listens to.
     """
 
-    def __init__(self, scratch: str, root: str = "", digest: str = "", code: bytes = b"") -> None:
+    def __init__(self, scratch: str, root: str = "", digest: str = "", code: bytes = b"", by: str = "") -> None:
         self._scratch = Path(tempfile.gettempdir(), f"{scratch}-{os.getuid()}")
         lock = _shared(self._scratch)
         root = root or self.put(digest, code)
         descriptor, self._errors = tempfile.mkstemp(prefix="node-", suffix=".log", dir=self._scratch)
         environment = {**environment_of_node(), "PYTHONPATH": root, "OUTRIDER_NODE_SCRATCH": f"{lock}:{self._scratch}"}
-        command = [sys.executable, "-m", "backends.processes.node"]
+        command = [sys.executable, "-m", "backends.ray.node_process"]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, stderr=descriptor, cwd="/", env=environment, start_new_session=True, pass_fds=[lock]
@@ -51,8 +52,11 @@ class NodeAgent:
         self._urgent = 0
         self._count, self._kept_bytes, self._is_over = 0, 0, False
         self._returned_at, self._failed = 0.0, ""
-        self._told: dict[int, bytes] = {}
+        self._told: dict[int, tuple[bytes, tuple[str, Any] | None]] = {}
         self._next = 1
+        self._by = by
+        self._jobs: dict[str, Any] = {}
+        self._ended: set[str] = set()
         threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True).start()
 
     def put(self, digest: str, archive: bytes) -> str:
@@ -67,7 +71,9 @@ class NodeAgent:
                 making.rename(target)
         return str(target)
 
-    def tell(self, number: int, frame: bytes, digest: str = "", archive: bytes = b"") -> None:
+    def tell(
+        self, number: int, frame: bytes, digest: str = "", archive: bytes = b"", job: tuple[str, Any] | None = None, by: str = ""
+    ) -> None:
         """Pass on messages in the order of their numbers, from 1, in whatever order they come; twice is once.
 
         Args:
@@ -75,8 +81,12 @@ class NodeAgent:
             frame: its bytes.
             digest: of the content of a folder that it needs; empty where that is here.
             archive: that folder.
+            job: name of the job that it starts, and where it has its room.
+            by: whose message it is; one of an earlier controller comes too late.
         """
         with self._changed:
+            if by != self._by:
+                return
             try:
                 if digest:
                     self.put(digest, archive)
@@ -85,25 +95,46 @@ class NodeAgent:
                 self._changed.notify_all()
                 return
             if number >= self._next:
-                self._told[number] = frame
+                self._told[number] = frame, job
             while self._next in self._told:
-                content = self._told.pop(self._next)
+                content, started = self._told.pop(self._next)
                 self._next += 1
+                self._jobs.update([] if started is None else [started])
                 if self._process.stdin is not None:
                     with contextlib.suppress(OSError):  # its end is told by `take`
                         self._process.stdin.write(content)
                         self._process.stdin.flush()
 
-    def take(self, settled: int, after: int, wait_s: float) -> list[tuple[int, bytes]]:
+    def take_over(self, by: str) -> dict[str, Any]:
+        """Listen to another controller from now on, and return what it has to know.
+
+        Returns:
+            `next`: the number of its first message; `jobs`: where each job that was started here has its room, by name; `now`: this clock.
+        """
+        with self._changed:
+            self._by = by
+            self._told.clear()
+            self._changed.notify_all()
+            return {"next": self._next, "jobs": dict(self._jobs), "now": time.time()}
+
+    def busy(self) -> list[Any]:
+        """Return where the jobs have their room that have not ended."""
+        with self._changed:
+            return [place for name, place in self._jobs.items() if name not in self._ended]
+
+    def take(self, settled: int, after: int, wait_s: float, by: str = "") -> list[tuple[int, bytes]]:
         """Return the batches after a number, as soon as there is one; those up to `settled` are forgotten.
 
         Raises:
-            RuntimeError: the process has ended, and all that it said was taken.
+            RuntimeError: the process has ended, and all that it said was taken; or another controller has taken over.
         """
         deadline = time.monotonic() + wait_s
         with self._changed:
-            self._forget(settled)
+            if by == self._by:
+                self._forget(settled)
             while True:
+                if by != self._by:
+                    raise RuntimeError("another controller has taken over")
                 now = time.monotonic()
                 found = [one for one in self._batches if one[0] > after]
                 # What nobody waits for comes at most ten times a second: each answer costs the controller about as much as a report.
@@ -123,7 +154,9 @@ class NodeAgent:
                 self._count += 1
                 self._batches.append((self._count, content))
                 self._kept_bytes += len(content)
-                if content[0]:
+                head = content[: content.index(b"\n")].decode()
+                self._ended.update(head[1:].split())
+                if head[0] == "!":
                     self._urgent = self._count
                 self._changed.notify_all()
                 # Where nobody takes, jobs wait with what they print, as at any full pipe.

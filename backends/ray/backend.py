@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import atexit
+import math
 import os
 import queue
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from backends.adopted import AdoptedJob
 from backends.backend_context import BackendContext
@@ -18,23 +21,28 @@ from backends.checkpoint_store import CheckpointStore
 from backends.checks import Check, CheckRequest
 from backends.common.clock import SteadyClock
 from backends.common.disk import remove_folder
-from backends.events import Closed, Ended, Event, Rejected, Scope
+from backends.events import Event, Noted, Rejected, Scope
 from backends.failures import Cause, Outcome
 from backends.job_spec import JobSpec
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.node_messages import FinishJobs, NodeSettings
 from backends.ray.admission import Admission
+from backends.ray.adoption import Fate, end_of, ends_with_controller, fate_of, going_on, places_of
 from backends.ray.checks import cluster_checks
 from backends.ray.cluster import RayConnection
 from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
 from backends.ray.happenings import RayJobs
+from backends.ray.head import WAIT_S, HeadBack, HeadGone, HeadWatch, gone_text
 from backends.ray.links import NodeLinks
+from backends.ray.mirror import PlaceInS3
 from backends.ray.nodes import NodeAnswered, NodeGone, NodeSaid
+from backends.ray.outliving import OutlivingActors
 from backends.ray.parcel import checked
 from backends.ray.parts import part_of
 from backends.ray.room import there_is
 from backends.ray.shapes import parse_shape
-from backends.ray.slots import MOST_ASKED, SlotBook, SlotFailed, SlotReady
+from backends.ray.slots import MOST_ASKED, Slot, SlotBook, SlotFailed, SlotReady, ask_for_slot
+from backends.sagemaker.aws.clients import Clients
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 
@@ -53,9 +61,11 @@ class RayBackend(Backend):
         environment: the controller's, which jobs inherit on a cluster of this machine.
         python: interpreter of `.py` scripts; empty for the nodes' own.
         preload: modules that a warm worker on each node keeps imported.
-        checkpoints: folder that all nodes can reach; None where there is none.
+        checkpoints: folder that all nodes can reach, or a place in S3; None where there is none.
         include: patterns of what belongs to the source though it would stay behind.
         autoscaling: whether nodes join by themselves, so that what no node has is waited for.
+        detach: whether jobs go on where this program ends without ending them, for another to take over.
+        head_wait_s: seconds that a head which does not answer is waited for.
 
     Raises:
         UserError: the cluster cannot be used.
@@ -74,21 +84,26 @@ class RayBackend(Backend):
         environment: Mapping[str, str] | None = None,
         python: str = "",
         preload: Sequence[str] = (),
-        checkpoints: Path | None = None,
+        checkpoints: Path | PlaceInS3 | None = None,
         include: Sequence[str] = (),
         autoscaling: bool = False,
+        detach: bool = False,
+        head_wait_s: float = WAIT_S,
     ) -> None:
         self._folder = folder.absolute()
         self._is_own, self._may_join = not address, autoscaling
         for part in ("jobs", "logs"):
             (self._folder / part).mkdir(parents=True, exist_ok=True)
         kept = checkpoints or (None if address else self._folder / "checkpoints")
-        self.checkpoints: CheckpointStore = LocalCheckpoints(kept or self._folder / "checkpoints")
-        self.capabilities = Capabilities(checkpoints=kept is not None)
+        self.checkpoints: CheckpointStore = (
+            kept.store if isinstance(kept, PlaceInS3) else LocalCheckpoints(kept or self._folder / "checkpoints")
+        )
+        self.capabilities = Capabilities(checkpoints=kept is not None, survives_controller=detach)
         self._clock = SteadyClock()
         self._inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         inherited = dict(os.environ if environment is None else environment)
-        where = str(self._folder) if self._is_own else f"experiments/{name or secrets.token_hex(8)}"
+        name = name or secrets.token_hex(8)
+        where = str(self._folder) if self._is_own else f"experiments/{name}"
         self._grace_s = grace_s
         settings = NodeSettings(
             where,
@@ -99,14 +114,19 @@ class RayBackend(Backend):
             tuple(preload),
             "" if kept is None else str(kept),
             sends_logs=not self._is_own,
+            store=kept.way() if isinstance(kept, PlaceInS3) else {},
         )
         self._connection = RayConnection(address, inherited)
-        self._links = NodeLinks(self._connection, settings, include, self._inbox.put)
+        self._outliving = OutlivingActors(self._connection, name) if detach else None
+        self._links = NodeLinks(self._connection, settings, include, self._inbox.put, self._outliving)
         self._names: set[str] = set()
-        self._slots = SlotBook(self._connection, self._inbox.put)
-        self._jobs = RayJobs(self._links, self._slots, self.now, self._folder / "logs", holds=not self._is_own)
+        room = None if self._outliving is None else self._outliving.room
+        self._slots = SlotBook(self._connection, self._inbox.put, partial(ask_for_slot, room=room))
+        self._jobs = RayJobs(self._links, self._slots, self.now, self._folder / "logs", holds=not self._is_own, notes=detach)
         self._admission = Admission(self._connection, self._links, self._slots, may_join=autoscaling)
         self._pid, self._closing, self._is_closed = os.getpid(), False, False
+        self._head_wait_s, self._head_gone_at = head_wait_s, math.inf
+        self._head = None if self._is_own else HeadWatch(self._connection.head, self._inbox.put)
         atexit.register(self.close)
         if self._is_own:
             self._links.to(self._admission.nodes[0].id)  # its process starts while the first job is still thought of
@@ -126,9 +146,10 @@ class RayBackend(Backend):
             environment=context.environ or None,
             python=definition.python or "",
             preload=definition.preload,
-            checkpoints=Path(block.checkpoints, context.prefix) if block.checkpoints else None,
+            checkpoints=_kept(block.checkpoints, context) if block.checkpoints else None,
             include=definition.include,
             autoscaling=bool(block.autoscaling),
+            detach=bool(block.detach),
         )
 
     @classmethod
@@ -159,6 +180,9 @@ class RayBackend(Backend):
         if job.name in self._names:
             raise ValueError(f"a job of the name {job.name!r} was submitted before")
         self._names.add(job.name)
+        self._put(job)
+
+    def _put(self, job: JobSpec) -> None:
         try:
             made = self._admission.made(job)
         except UserError as error:
@@ -174,7 +198,7 @@ class RayBackend(Backend):
         if found is None:
             return
         if found.slot is not None:
-            self._links.stop(found, reason)
+            self._jobs.stop(found, reason)
             return
         self._admission.leave(found)
         self._jobs.end(found, Outcome.STOPPED, reason, "stopped before it started")
@@ -185,7 +209,7 @@ class RayBackend(Backend):
         if self._is_closed:
             return []
         # What was returned before is in the journal by now, so that nodes need not keep it any longer.
-        self._links.settle(self._jobs.heard)
+        self._links.settle(self._jobs.settled())
         woken = False
         while not (self._jobs.events or woken):
             if deadline is None and not self._jobs.open:
@@ -201,13 +225,36 @@ class RayBackend(Backend):
         return events
 
     def adopt(self, jobs: Sequence[AdoptedJob], last_seen_at: float) -> None:
-        """Report that the jobs of an earlier controller ended with it: its actors did, and they with these."""
+        """Go on with jobs that outlived an earlier controller, or report that they ended with it: its actors did, and they with these."""
+        self._names.update(job.spec.name for job in jobs)
+        if self._outliving is None:
+            self._jobs.events += [event for job in jobs for event in ends_with_controller(job, self.now())]
+            return
+        left = self._outliving.left()
+        for node, agent in left.items():
+            self._links.adopt(node, agent)
+        held: dict[str, Slot] = {}
         for job in jobs:
-            self._names.add(job.spec.name)
-            at = max(self.now(), job.last_event_at or 0.0)
-            if not job.ended:
-                self._jobs.events.append(Ended(job.spec.name, at))
-            self._jobs.events.append(Closed(job.spec.name, at, Outcome.FAILED, Cause.CONTROLLER, "its controller ended, and it with it"))
+            places = places_of(job, left)
+            fate = fate_of(job, is_known=bool(places))
+            if fate is Fate.GOES_ON:
+                self._go_on(job, places, self._outliving, held)
+            elif fate is Fate.ANEW:
+                self._put(job.spec)
+            else:
+                self._jobs.events += end_of(job, fate, self.now())
+
+    def _go_on(self, adopted: AdoptedJob, places: Mapping[int, Any], outliving: OutlivingActors, held: dict[str, Slot]) -> None:
+        place = next(iter(places.values()))
+        job = self._jobs.open[adopted.spec.name] = going_on(adopted, place)
+        if not job.ended and job.slot is not None and outliving.has_room(job.slot.group):
+            # Of jobs that had the same room one after the other, all but the last have ended, whoever has heard of it.
+            job.slot = job.kept = held.setdefault(place["id"], job.slot)
+            self._slots.adopt(job.kept)
+        for rank in {*job.parts.open_ranks} - places.keys():
+            self._jobs.end(job, Outcome.FAILED, Cause.LOST, "its node was gone when this controller came", rank)
+        if adopted.stop_requested_at is not None:
+            self._jobs.stop(job, adopted.stop_reason or Cause.INTERRUPTED)
 
     def discard(self, jobs: Sequence[str]) -> None:
         """Delete the models that closed jobs left, where they are on this machine."""
@@ -222,6 +269,12 @@ class RayBackend(Backend):
         """Stop all jobs on their nodes, release everything, and return the names of jobs that could not be stopped."""
         if self._is_closed or os.getpid() != self._pid:
             return []
+        if not math.isinf(self._head_gone_at):
+            # Actors of a program that ends have ended too when their head is back, unless they outlive it.
+            names = [*self._jobs.open]
+            self._connection.abandon()
+            self._release()
+            return names
         grace_s = 0.0 if self._closing else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
         self._closing = True
         self._links.tell_all(FinishJobs(grace_s))
@@ -233,12 +286,33 @@ class RayBackend(Backend):
         survivors = [*dict.fromkeys(part_of(name)[0] for names in self._jobs.survivors.values() for name in names)]
         self._links.close()
         self._slots.close()
-        self._is_closed = True
+        if self._outliving is not None:
+            self._outliving.close()
+        self._release()
+        return survivors
+
+    def detach(self) -> list[str]:
+        """Leave jobs that outlive this program to whoever takes them over; others are stopped."""
+        if self._outliving is None or self._is_closed:
+            return self.close()
+        self._slots.close(but_busy=True)
+        self._links.let_go()
+        self._outliving.let_go()
+        self._release()
+        return []
+
+    def _given_up(self) -> UserError:
+        asked = f"the head of the Ray cluster at {self._connection.head} does not answer"
+        return UserError(asked, f"it was waited for, for {self._head_wait_s:g} s", "`--resume` goes on once it is back")
+
+    def _release(self) -> None:
+        if self._head is not None:
+            self._head.close()
+        self._closing = self._is_closed = True
         self._connection.close()
         self._jobs.events.clear()
         self._jobs.open.clear()
         atexit.unregister(self.close)
-        return survivors
 
     def _hear(self, timeout_s: float | None) -> bool:
         """Take in one thing that happened; return whether somebody woke this thread."""
@@ -255,16 +329,36 @@ class RayBackend(Backend):
             self._jobs.lose(said, next((node.host for node in self._admission.nodes if node.id == said.node), ""))
         elif isinstance(said, (SlotReady, SlotFailed)):
             self._slots.hear(said, self.now())
+        elif isinstance(said, (HeadGone, HeadBack)):
+            self._hear_of_head(said)
         self._admit()
         return said is _WAKE
 
+    def _hear_of_head(self, said: HeadGone | HeadBack) -> None:
+        address, now = self._connection.head, self.now()
+        is_gone = isinstance(said, HeadGone)
+        self._head_gone_at = now if is_gone else math.inf
+        text = gone_text(address, said.why, self._head_wait_s) if isinstance(said, HeadGone) else f"the head at {address} answers again"
+        self._jobs.events.append(Noted("", now, text=text))
+
     def _admit(self) -> None:
-        if not self._closing:
+        if not self._closing and math.isinf(self._head_gone_at):  # else it would wait for the head, in silence
             self._admission.admit(self.now(), len(self._jobs.open))
 
     def _tidy(self, now: float) -> float | None:
-        """Do what is due by now, and return when something is due again."""
+        """Do what is due by now, and return when something is due again; raises `UserError` where the head has been gone for too long."""
         looks_at = self._jobs.tidy(now)
+        if not math.isinf(self._head_gone_at):
+            give_up_at = self._head_gone_at + self._head_wait_s
+            if now >= give_up_at:
+                raise self._given_up()
+            return min(give_up_at, math.inf if looks_at is None else looks_at)
         gives_back_at, noted = self._admission.tidy(now, len(self._jobs.open))
         self._jobs.events += [noted] if noted is not None else []
         return min((at for at in (looks_at, gives_back_at) if at is not None), default=None)
+
+
+def _kept(checkpoints: str, context: BackendContext) -> Path | PlaceInS3:
+    if not checkpoints.startswith("s3://"):
+        return Path(checkpoints, context.prefix)
+    return PlaceInS3(checkpoints.rstrip("/"), f"{context.tag}/{context.prefix}", Clients(None, context.environ), context.environ)

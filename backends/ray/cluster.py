@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import platform
@@ -10,6 +11,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +22,14 @@ from backends.common import memory
 from backends.common.cpu_quota import usable_cores
 from backends.common.gpus import gpu_ids
 from backends.ray.guard import ClusterGuard
+from backends.ray.head import WAIT_S
 from definitions.errors import UserError
 
 _REACH_S = 5.0
+_ABANDON_S = 20.0
 _STORE_BYTES = 128 << 20
+NAMESPACE = "outrider"
+"""Ray's, in which actors have their names."""
 _READ_WITH_EACH_CALL = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 """Variables that stay set as long as a cluster of this machine is there."""
 _CLIENT = "python -m pip install 'ray[client]'"
@@ -81,6 +87,20 @@ class RayConnection:
             for one in found
         ]
 
+    @property
+    def head(self) -> str:
+        """`HOST:PORT` of the head of a cluster that is there; empty where that is this machine's own."""
+        return "" if self.is_own else str(self.ray.get_runtime_context().gcs_address)
+
+    def abandon(self) -> None:
+        """Let the connection be, as its cluster answers no more: whoever asked it something would wait."""
+        self._is_borrowed = True
+        with contextlib.suppress(Exception):  # none of Ray's public names; what it does at the end of the program would wait too
+            atexit.unregister(self.ray._private.worker.shutdown)
+        ending = threading.Thread(target=self.ray.shutdown, daemon=True)
+        ending.start()
+        ending.join(_ABANDON_S)
+
     def free(self) -> Mapping[str, float]:
         """Return how much of each resource nobody has now, in the whole cluster."""
         found: Mapping[str, float] = self.ray.available_resources()
@@ -118,7 +138,7 @@ class RayConnection:
     def _connect(self, address: str) -> None:
         asked = f"the Ray cluster at {address}"
         try:
-            self.ray.init(address=address, namespace="outrider", log_to_driver=False, configure_logging=False, logging_level="ERROR")
+            self.ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False, logging_level="ERROR")
         except Exception as error:
             said = " ".join(str(error).split())
             if "ray[client]" in said:
@@ -145,7 +165,7 @@ class RayConnection:
             with _environment(own):
                 self.ray.init(
                     address="local",
-                    namespace="outrider",
+                    namespace=NAMESPACE,
                     num_cpus=len(usable_cores()),
                     num_gpus=len(gpu_ids(environ)),
                     _memory=memory.machine_bytes(),
@@ -167,7 +187,9 @@ def _imported(address: str) -> Any:
     # Before the import, which reads some of them. Ray takes a loopback address for another of this machine, where nothing answers, unless
     # it is told that there are no clusters of several machines.
     on_loopback = urlsplit(f"//{address}").hostname in ("127.0.0.1", "localhost", "::1")
-    for name, value in {**_QUIET, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
+    # Ray ends a program that has waited for a head for a minute; how long is ours to say.
+    patient = {"RAY_gcs_rpc_server_reconnect_timeout_s": f"{2 * WAIT_S:.0f}"} if address else {}
+    for name, value in {**_QUIET, **patient, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
         os.environ.setdefault(name, value)
     if not address:
         os.environ["RAY_AUTH_MODE"] = "token"  # whatever it is for clusters elsewhere

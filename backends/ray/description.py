@@ -25,7 +25,12 @@ class RayBlock(Overrides):
         None, description="of a cluster that is there: auto, HOST:6379 or ray://HOST:10001; without it one is started on this machine"
     )
     grace_s: Seconds | None = Field(None, description="seconds between TERM and KILL (default 5)")
-    checkpoints: Text | None = Field(None, description="folder that this machine and all nodes can reach, where checkpoints are kept")
+    checkpoints: Text | None = Field(
+        None, description="where checkpoints are kept: a folder that this machine and all nodes can reach, or s3://bucket/prefix"
+    )
+    detach: Flag | None = Field(
+        None, description="whether jobs go on where the command ends without ending them, so that `--resume` takes them over"
+    )
     autoscaling: Flag | None = Field(
         None, description="whether the cluster adds nodes by itself: then what no node has now is waited for, and not refused"
     )
@@ -40,7 +45,7 @@ class RayDescription(BackendDescription[RayBlock]):
     name: ClassVar[str] = "ray"
     implementation: ClassVar[str] = "backends.ray.backend:RayBackend"
     block = RayBlock
-    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "autoscaling", "usd_per_hour"})
+    unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "detach", "autoscaling", "usd_per_hour"})
     instance_pattern: ClassVar[str] = r"ray(\..*)?"
     instance_form: ClassVar[str] = "ray."
     place: ClassVar[str] = "the cluster"
@@ -75,6 +80,8 @@ class RayDescription(BackendDescription[RayBlock]):
     ) -> Iterator[tuple[KeyPath, str]]:
         """Yield what is wrong with the program, and names among the prices that are none of instance types."""
         yield from super().option_problems(block, script, objectives, max_run_s)
+        if block.detach and not block.address:
+            yield (self.name, "detach"), "needs an address: the cluster that is started for a command ends with it, and so do its jobs"
         for name in block.usd_per_hour or {}:
             try:
                 parse_shape(name)
@@ -91,6 +98,10 @@ class RayDescription(BackendDescription[RayBlock]):
         if unknown:
             says = f"ray: {{usd_per_hour: {{{unknown[0]}: USD}}}}"
             yield f"what {', '.join(unknown)} costs is unknown, so that nothing is added up for it; `{says}` in the definition says"
+
+    def outlives_controller(self, block: RayBlock) -> bool:
+        """Return whether jobs were asked to go on."""
+        return bool(block.detach)
 
     def grace_s(self, block: RayBlock) -> float:
         """Return the seconds between TERM and KILL."""

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from backends.events import Closed, Ended, Event, Noted
+from backends.events import Closed, Ended, Event, Noted, Started
 from backends.failures import Cause, Outcome
 from backends.processes.node_messages import NodeBatch
 from backends.ray.held import HeldEnds
@@ -26,17 +26,21 @@ class RayJobs:
         now: the back-end's clock.
         logs: folder of logs, for what nodes send.
         holds: whether an end that somebody outside made may be that of its node.
+        notes: whether other controllers may take jobs over, so that what they have to know is noted.
     """
 
-    def __init__(self, links: NodeLinks, slots: SlotBook, now: Callable[[], float], logs: Path, *, holds: bool) -> None:
+    def __init__(
+        self, links: NodeLinks, slots: SlotBook, now: Callable[[], float], logs: Path, *, holds: bool, notes: bool = False
+    ) -> None:
+        self._notes = notes
+        self._kept_back: dict[str, tuple[str, int]] = {}
         self._links, self._slots, self._now, self._logs = links, slots, now, logs
         self._holds, self._held = holds, HeldEnds()
         self.open: dict[str, RayJob] = {}
         """By name."""
         self.events: list[Event] = []
         """Those that nobody was told of yet."""
-        self.heard: dict[str, int] = {}
-        """By node the number of the last batch that was taken in."""
+        self._heard: dict[str, int] = {}
         self.survivors: dict[str, tuple[str, ...]] = {}
         """By node that is over the parts of jobs that could not be ended there."""
         self._answered_at: dict[str, float] = {}
@@ -66,13 +70,22 @@ class RayJobs:
                 self._tell(job, rank, here)
                 freed = [*freed, job] if isinstance(event, Ended) else freed
             else:
+                self._kept_back[event.job] = node, number
                 freed = [one for one in freed if one is not job]  # nothing is started on a node that may be going
         for job in freed:
             if job.ended:
                 self._free(job)
         if batch.survivors is not None:
             self.survivors[node] = batch.survivors
-        self.heard[node] = number
+        self._heard[node] = number
+
+    def settled(self) -> dict[str, int]:
+        """Return by node up to which batch nothing is needed again, as all that it says is told."""
+        found = dict(self._heard)
+        for node, number in self._kept_back.values():
+            if node in found:
+                found[node] = min(found[node], number - 1)
+        return found
 
     def answered(self, node: str) -> None:
         """Note that a node is there, and has nothing to say."""
@@ -86,9 +99,10 @@ class RayJobs:
             host: its name where only what Outrider has there is gone; empty where the node is.
         """
         self._links.lose(gone.node)
-        self.heard.pop(gone.node, None)
+        self._heard.pop(gone.node, None)
         self.survivors.setdefault(gone.node, ())
         self._held.forget(gone.node)
+        self._kept_back = {name: place for name, place in self._kept_back.items() if place[0] != gone.node}
         self._slots.lose(gone.node)
         cause = Cause.DISK_FULL if "No space left" in gone.why else Cause.LOST
         what = f"its node {host or gone.node[:12]} {'could not run it' if host else 'died'}: {gone.why}"
@@ -107,17 +121,29 @@ class RayJobs:
         ended_at = None if began_at is None else at
         self._tell(job, rank, Closed(job.spec.name, at, outcome, cause, message, began_at, ended_at, billable_s))
 
+    def stop(self, job: RayJob, cause: Cause) -> None:
+        """Have the parts of a job ended on their nodes; those that were not started yet never are."""
+        unsent, job.unsent = job.unsent, ()
+        self._links.stop(job, cause)
+        for rank in unsent:
+            self.end(job, Outcome.STOPPED, cause, "stopped before it started", rank)
+
     def tidy(self, now: float) -> float | None:
         """Tell the ends that their nodes have outlived, and return when to look again; None where nothing is kept back."""
         for one in self._held.due(self._answered_at):
             job = self.open.get(part_of(one.closed.job)[0])
+            self._kept_back.pop(one.closed.job, None)
             if job is not None:
                 self._tell(job, one.rank, one.closed)
         return self._held.next_look(now)
 
     def _tell(self, job: RayJob, rank: int, event: Event) -> None:
         """Take in what happened to a part of a job, and let it be known where it is the job's."""
+        if job.is_known(event):
+            return
         found = job.parts.take(rank, event)
+        if found is None and self._notes and isinstance(event, (Ended, Closed)):
+            self.events.append(Noted(job.spec.name, event.at, memo=job.parts.memo(rank)))
         if found is not None:
             self.events.append(dataclasses.replace(found, job=job.spec.name))
             if isinstance(found, Ended):
@@ -127,9 +153,11 @@ class RayJobs:
                 self._free(job)
                 del self.open[job.spec.name]
                 return
+        if isinstance(event, Started) and rank == 0 and job.unsent:
+            self._links.start_others(job)
         if job.parts.is_doomed and not job.is_ending:
             job.is_ending = True
-            self._links.stop(job, Cause.INTERRUPTED)
+            self.stop(job, Cause.INTERRUPTED)
 
     def _free(self, job: RayJob) -> None:
         slot, job.kept = job.kept, None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from backends.common.capped_log import CappedLog
-from backends.events import Closed, Event, Started
+from backends.events import Closed, Event, Reported, Restarted, Started
 from backends.job_spec import JobSpec
 from backends.processes.node_messages import LogPiece
 from backends.ray.node_time import NodeTime
@@ -24,12 +25,14 @@ class RayJob:
         key: what it asks for.
         cores: of its node that it is promised; `memory_bytes`: likewise, None where its name does not say.
         slot: where it runs; None while it waits. `kept`: the same until it is given back.
+        addresses: of its nodes, by rank; `unsent`: ranks of the parts that were not started yet.
         last_at: time of its last event.
         began_at: when its script started; None before.
         ended: whether this event was seen.
         parts: what its parts have done, one on each of its nodes.
         logs: what their output is written to by their names, where it comes from nodes.
         is_ending: whether those parts were told to end that have nothing to do without another.
+        incarnation, received: of a job that was taken over, what of its reports is known already.
     """
 
     spec: JobSpec
@@ -38,12 +41,17 @@ class RayJob:
     memory_bytes: int | None = None
     slot: Slot | None = None
     kept: Slot | None = None
+    addresses: Sequence[str] = ()
+    unsent: Sequence[int] = ()
     last_at: float = 0.0
     began_at: float | None = None
     ended: bool = False
     parts: JobParts = field(init=False)
     logs: dict[str, CappedLog] = field(default_factory=dict)
     is_ending: bool = False
+    incarnation: int = 0
+    received: frozenset[tuple[int, int]] = frozenset()
+    _logged: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.parts = JobParts(self.key.count)
@@ -51,8 +59,19 @@ class RayJob:
     def write(self, piece: LogPiece, folder: Path) -> None:
         """Append what a part has printed to its log in a folder."""
         if piece.job not in self.logs:
-            self.logs[piece.job] = CappedLog(folder / f"{piece.job}.log", self.spec.log_cap_bytes)
-        self.logs[piece.job].write(piece.text)
+            path = folder / f"{piece.job}.log"
+            # Of what comes again after a controller has gone, what it had written is there already.
+            self._logged[piece.job] = path.stat().st_size if path.exists() else 0
+            self.logs[piece.job] = CappedLog(path, self.spec.log_cap_bytes)
+        known = self._logged[piece.job]
+        self.logs[piece.job].write(piece.text[max(0, known - piece.at) :])
+        self._logged[piece.job] = max(known, piece.at + len(piece.text))
+
+    def is_known(self, event: Event) -> bool:
+        """Return whether an earlier controller has recorded this."""
+        if isinstance(event, Reported):
+            return (event.incarnation, event.sequence) in self.received
+        return isinstance(event, Restarted) and event.incarnation <= self.incarnation
 
     def close(self) -> None:
         """Release its logs."""

@@ -13,10 +13,12 @@ from backends.job_spec import JobSpec
 from backends.processes.node_messages import NodeMessage, NodeSettings, StartJob, StopJob
 from backends.ray.cluster import RayConnection
 from backends.ray.job import RayJob
-from backends.ray.nodes import NodeLink
+from backends.ray.nodes import AgentCode, LeftAgent, NodeLink, make_agent
+from backends.ray.outliving import OutlivingActors
 from backends.ray.parcel import own_code, parcel_of
 from backends.ray.parts import part_name
 from backends.ray.ranks import part_spec, rank_variables
+from backends.ray.slots import Slot
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,9 +31,18 @@ class NodeLinks:
         settings: how jobs are run; where `folder` is relative, each node has its own below it.
         include: patterns of what belongs to the source though it would stay behind.
         post: takes what comes from nodes, in another thread.
+        outliving: names of the actors that outlive this program; None where they end with it.
     """
 
-    def __init__(self, connection: RayConnection, settings: NodeSettings, include: Sequence[str], post: Callable[[object], None]) -> None:
+    def __init__(
+        self,
+        connection: RayConnection,
+        settings: NodeSettings,
+        include: Sequence[str],
+        post: Callable[[object], None],
+        outliving: OutlivingActors | None = None,
+    ) -> None:
+        self._outliving, self._by = outliving, "" if outliving is None else outliving.by
         self._connection, self._settings, self._include, self._post = connection, settings, include, post
         self._links: dict[str, NodeLink] = {}
         self._code: tuple[str, Any] | None = None
@@ -40,13 +51,20 @@ class NodeLinks:
     def to(self, node: str) -> NodeLink:
         """Return the link to a node, made where there is none yet."""
         if node not in self._links:
-            root, digest, archive = self.code()
             # Nodes may be one machine, as those of tests are: they share no folder, and no mark by which processes are found and ended.
             own = replace(self._settings, token=secrets.token_hex(8))
             if not self._connection.is_own:
                 own = replace(own, folder=f"{own.folder}/{node[:16]}")
-            self._links[node] = NodeLink(self._connection, node, root, digest, archive, own, self._post)
+            options = {} if self._outliving is None else self._outliving.options(node)
+            actor = make_agent(self._connection, node, AgentCode(*self.code()), self._by, options)
+            self._links[node] = NodeLink(self._connection, node, actor, self._post, self._by)
+            self._links[node].tell(own)
         return self._links[node]
+
+    def adopt(self, node: str, left: LeftAgent) -> None:
+        """Go on where an earlier controller was with a node."""
+        link = self._links[node] = NodeLink(self._connection, node, left.actor, self._post, self._by, left.first)
+        link.time.heard(left.now, left.asked_at)
 
     def code(self) -> tuple[str, str, Any]:
         """Return where our code is: a folder of nodes; or empty, its digest, and its place in the cluster."""
@@ -75,30 +93,40 @@ class NodeLinks:
             link.tell(message)
 
     def start(self, job: RayJob, addresses: Mapping[str, str]) -> None:
-        """Start the parts of a job on the nodes of its slot.
+        """Start the first part of a job on the first node of its slot.
 
         Args:
             job: that has one.
             addresses: of nodes, by id.
         """
-        if job.slot is None:
-            return
+        if job.slot is not None:
+            job.unsent = range(1, len(job.slot.nodes))
+            job.addresses = [addresses.get(node, "") for node in job.slot.nodes]
+            self._send(job, job.slot, (0,))
+
+    def start_others(self, job: RayJob) -> None:
+        """Start the other parts of a job, as the first, which has cleared or copied the checkpoint, has started."""
+        ranks, job.unsent = job.unsent, ()
+        if job.slot is not None:
+            self._send(job, job.slot, ranks)
+
+    def _send(self, job: RayJob, slot: Slot, ranks: Sequence[int]) -> None:
         digest, archive = self.source(job.spec)
-        by_rank = [addresses.get(node, "") for node in job.slot.nodes]
-        for rank, node in enumerate(job.slot.nodes):
+        for rank in ranks:
             part = StartJob(
                 part_spec(job.spec, rank),
                 job.cores,
-                job.slot.gpus[rank] if job.slot.gpus else (),
+                slot.gpus[rank] if slot.gpus else (),
                 job.memory_bytes,
                 f"content/{digest}" if digest else "",
-                rank_variables(job.spec.name, rank, by_rank),
+                rank_variables(job.spec.name, rank, job.addresses),
             )
-            self.to(node).tell(part, digest, archive)
+            name = part_name(job.spec.name, rank)
+            self.to(slot.nodes[rank]).tell(part, digest, archive, None if self._outliving is None else (name, slot.place()))
 
     def stop(self, job: RayJob, reason: Cause) -> None:
         """End the parts of a job that are open."""
-        for rank in job.parts.open_ranks:
+        for rank in {*job.parts.open_ranks} - {*job.unsent}:
             link = self.get(job.slot.nodes[rank]) if job.slot is not None else None
             if link is not None:
                 link.tell(StopJob(part_name(job.spec.name, rank), reason))
@@ -121,6 +149,12 @@ class NodeLinks:
             parcel = parcel_of(Path(spec.source_dir), self._include)
             self._sources[spec.source_dir] = parcel.digest, self._connection.ray.put(parcel.archive)
         return self._sources[spec.source_dir]
+
+    def let_go(self) -> None:
+        """Leave all actors, with what runs there, to whoever takes them over."""
+        for link in [*self._links.values()]:
+            link.let_go()
+        self._links.clear()
 
     def close(self) -> None:
         """Release all actors; what runs there has been told to end before."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backends.processes.node_messages import NodeBatch, NodeMessage, NodeSettings, batch_of, framed
+from backends.processes.node_messages import NodeBatch, NodeMessage, batch_of, framed
 from backends.ray import agent
 from backends.ray.cluster import RayConnection
 from backends.ray.node_time import NodeTime
@@ -46,50 +46,85 @@ class NodeGone:
     why: str
 
 
+@dataclass(frozen=True)
+class LeftAgent:
+    """An agent that an earlier controller has left.
+
+    Args:
+        actor: Ray's handle.
+        first: number of the next message to it.
+        jobs: where each job that was started there has its room, by name.
+        now: its clock, when it was asked.
+        asked_at: the controller's then.
+    """
+
+    actor: Any
+    first: int
+    jobs: Mapping[str, Any]
+    now: float
+    asked_at: float
+
+
+@dataclass(frozen=True)
+class AgentCode:
+    """What an agent is made with: where our code is on its node; or empty, and the digest and a reference to an archive of it."""
+
+    root: str
+    digest: str = ""
+    archive: Any = None
+
+
+def make_agent(connection: RayConnection, node: str, code: AgentCode, by: str, options: Mapping[str, Any]) -> Any:
+    """Return a new agent on a node.
+
+    Args:
+        connection: to the cluster.
+        node: its id.
+        code: what it is made with.
+        by: names this controller.
+        options: Ray's of the actor, beside those that all have.
+    """
+    ray = connection.ray
+    ray.cloudpickle.register_pickle_by_value(agent)
+    where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+    made = ray.remote(agent.NodeAgent).options(num_cpus=0, max_concurrency=8, max_restarts=0, scheduling_strategy=where, **options)
+    archive = b"" if code.archive is None else code.archive
+    return made.remote(connection.scratch or SCRATCH, code.root, code.digest, archive, by)
+
+
 class NodeLink:
     """The way to one node.
 
     Args:
         connection: to the cluster.
         node: its id.
-        root: folder of Outrider's code there; empty where `code`, a reference to its archive, is brought.
-        digest: of that archive.
-        settings: how jobs are run there; `folder` is a name below the node's own where it is relative.
+        actor: the agent there.
         post: takes what comes from the node, in another thread.
+        by: names this controller.
+        first: number of the first message.
     """
 
     def __init__(
-        self,
-        connection: RayConnection,
-        node: str,
-        root: str,
-        digest: str,
-        code: Any,
-        settings: NodeSettings,
-        post: Callable[[object], None],
+        self, connection: RayConnection, node: str, actor: Any, post: Callable[[object], None], by: str = "", first: int = 1
     ) -> None:
-        self.node, self._connection, self._post = node, connection, post
+        self.node, self._connection, self._actor, self._post, self._by = node, connection, actor, post, by
         self.time = NodeTime()
         self.settled = 0
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(first)
         self._brought: set[str] = set()
-        ray = connection.ray
-        ray.cloudpickle.register_pickle_by_value(agent)
-        where = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-        made = ray.remote(agent.NodeAgent).options(num_cpus=0, max_concurrency=8, max_restarts=0, scheduling_strategy=where)
-        self._actor = made.remote(connection.scratch or SCRATCH, root, digest, b"" if code is None else code)
-        self.tell(settings)
+        self._last_told: Any = None
         self._is_closed = False
         self._thread = threading.Thread(target=self._listen, name=f"node-{node[:8]}", daemon=True)
         self._thread.start()
 
-    def tell(self, message: NodeMessage, digest: str = "", archive: Any = b"") -> None:
+    def tell(self, message: NodeMessage, digest: str = "", archive: Any = b"", job: tuple[str, Any] | None = None) -> None:
         """Send a message; they arrive in their order.
 
         Args:
             message: what to say.
             digest: of a folder that it needs there; empty for none.
             archive: reference to that folder's content, which is brought once.
+            job: name of the job that it starts, and where it has its room.
         """
         if digest in self._brought:
             digest, archive = "", b""
@@ -97,19 +132,24 @@ class NodeLink:
             self._brought.add(digest)
         # A message that was lost on its way is sent again, which changes nothing where it was not: they are numbered.
         tell = self._actor.tell.options(max_task_retries=-1)
-        self._last_told = tell.remote(next(self._numbers), framed(message), digest, archive)
+        self._last_told = tell.remote(next(self._numbers), framed(message), digest, archive, job, self._by)
 
     def close(self) -> None:
         """Release the actor; what runs there has been told to end before."""
-        self._is_closed = True
-        self._connection.ray.wait([self._last_told], timeout=_LAST_S)  # else Ray says on the terminal that it was not delivered
+        self.let_go()
         self._connection.ray.kill(self._actor)
+
+    def let_go(self) -> None:
+        """Listen no more, and leave the actor with what runs there to whoever takes it over."""
+        self._is_closed = True
+        if self._last_told is not None:
+            self._connection.ray.wait([self._last_told], timeout=_LAST_S)  # else Ray says on the terminal that it was not delivered
 
     def _listen(self) -> None:
         ray, taken = self._connection.ray, 0
         while not self._is_closed:
             try:
-                found = ray.get(self._actor.take.remote(self.settled, taken, _WAIT_S), timeout=_PATIENCE_S)
+                found = ray.get(self._actor.take.remote(self.settled, taken, _WAIT_S, self._by), timeout=_PATIENCE_S)
             except (ray.exceptions.GetTimeoutError, ray.exceptions.ActorUnavailableError):
                 time.sleep(_AGAIN_S)
                 continue

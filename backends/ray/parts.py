@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from backends.events import Accepted, Closed, Ended, Event, Started
-from backends.failures import Outcome
+from backends.failures import Cause, Outcome
 
 _MARK = ".rank"  # no name of a job has a dot
 
@@ -50,6 +51,28 @@ class JobParts:
         """Return whether a part holds nothing any more."""
         return rank in self._ended
 
+    def memo(self, rank: int) -> dict[str, Any]:
+        """Return what another controller has to know of a part that nothing was told of, as JSON has it."""
+        closed = self._closed.get(rank)
+        said = None if closed is None else {**dataclasses.asdict(closed), "log_tail": [*closed.log_tail]}
+        return {f"rank{rank}": {"closed": said, "was_first_bad": self._first_bad == rank}}
+
+    def recall(self, memo: Mapping[str, Any], told: Sequence[type[Event]]) -> None:
+        """Take in what an earlier controller knew.
+
+        Args:
+            memo: of the parts, as `memo` has them.
+            told: kinds of events that the job had; with `Ended` all parts have ended.
+        """
+        self._told.update(told)
+        for rank in range(self._count):
+            known = memo.get(f"rank{rank}")
+            if known is not None or Ended in told:
+                self._ended.add(rank)
+            if known is not None and known["closed"] is not None:
+                self._closed[rank] = _closed(known["closed"])
+                self._first_bad = rank if known["was_first_bad"] else self._first_bad
+
     def take(self, rank: int, event: Event) -> Event | None:
         """Return the event of the job that one of a part is; None where it is none.
 
@@ -60,14 +83,23 @@ class JobParts:
             self._told.add(type(event))
             return event if is_first else None
         if isinstance(event, Ended):
+            if rank in self._ended:
+                return None
             self._ended.add(rank)
             return event if len(self._ended) == self._count else None
         if isinstance(event, Closed):
+            if rank in self._closed:
+                return None
             self._closed[rank] = event
             if self._first_bad is None and event.outcome is not Outcome.COMPLETED:
                 self._first_bad = rank
             return merged([self._closed[one] for one in range(self._count)], self._first_bad) if not self.open_ranks else None
         return event if rank == 0 else None
+
+
+def _closed(said: Mapping[str, Any]) -> Closed:
+    cause = None if said["cause"] is None else Cause(said["cause"])
+    return Closed(**{**said, "outcome": Outcome(said["outcome"]), "cause": cause, "log_tail": tuple(said["log_tail"])})
 
 
 def merged(closed: Sequence[Closed], first_bad: int | None) -> Closed:

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from backends.ray import agent
@@ -16,6 +17,8 @@ MOST_ASKED = 16
 """Slots that are asked for at once; a thousand jobs in Ray's own queue would be looked at again and again."""
 KEEP_S = 2.0
 """Seconds that a slot waits for the next job that asks for the same."""
+
+Room = Callable[[Sequence[Mapping[str, float]], str], Any]
 
 _LOOK_S = 3600
 
@@ -42,6 +45,7 @@ class Slot:
         group: Ray's placement group; None where the cluster could not be asked.
         nodes: ids of its nodes, by rank; empty until it is there.
         gpus: names of its GPUs on each of them.
+        is_given_back: whether nobody wants it any more.
         idle_since: when the last job left it; None while one is in it.
     """
 
@@ -49,7 +53,18 @@ class Slot:
     group: Any
     nodes: tuple[str, ...] = ()
     gpus: tuple[tuple[str, ...], ...] = ()
+    is_given_back: bool = False
     idle_since: float | None = None
+
+    def place(self) -> dict[str, Any]:
+        """Return it in words that nodes keep for whoever takes its job over."""
+        key, name = self.key, "" if self.group is None else self.group.id.hex()
+        return {"id": name, "group": self.group, "bundle": key.bundle, "count": key.count, "nodes": self.nodes, "gpus": self.gpus}
+
+
+def slot_at(place: Mapping[str, Any]) -> Slot:
+    """Return the slot that a node has kept."""
+    return Slot(Key(tuple(place["bundle"]), place["count"]), place["group"], tuple(place["nodes"]), tuple(place["gpus"]))
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,10 @@ class SlotBook:
             slot.idle_since = None
         return slot
 
+    def adopt(self, slot: Slot) -> None:
+        """Take in a slot that an earlier controller got, with the job that is in it."""
+        self._slots.append(slot)
+
     def free(self, slot: Slot | None, now: float) -> None:
         """Note that the job in a slot has ended."""
         if slot in self._slots and slot is not None:
@@ -135,30 +154,47 @@ class SlotBook:
             self._slots.remove(slot)
             self._give_back(self._connection, slot)
 
-    def close(self) -> None:
-        """Give all back."""
-        for slot in [*self._slots, *self._asked]:
+    def close(self, *, but_busy: bool = False) -> None:
+        """Give all back, or all in which no job is."""
+        for slot in [*(slot for slot in self._slots if not but_busy or slot.idle_since is not None), *self._asked]:
             self._give_back(self._connection, slot)
         self._slots, self._asked = [], []
 
 
-def ask_for_slot(connection: RayConnection, key: Key, post: Callable[[object], None]) -> Slot:
-    """Ask for room; `SlotReady` or `SlotFailed` is posted from another thread when it is there or never will be."""
-    bundles = [dict(key.bundle) for _ in range(key.count)]
-    slot = Slot(key, connection.ray.util.placement_group(bundles, strategy="STRICT_SPREAD" if key.count > 1 else "PACK"))
-    threading.Thread(target=_wait, args=(connection, slot, post), name="slot", daemon=True).start()
+def ask_for_slot(connection: RayConnection, key: Key, post: Callable[[object], None], room: Room | None = None) -> Slot:
+    """Ask for room; `SlotReady` or `SlotFailed` is posted from another thread when it is there or never will be.
+
+    Args:
+        connection: to the cluster.
+        key: what is asked for.
+        post: takes what becomes of it.
+        room: asks for a placement group of so many bundles by a strategy, and waits; None for one that goes with this program.
+    """
+    slot, asked = Slot(key, None), [dict(key.bundle) for _ in range(key.count)]
+    strategy = "STRICT_SPREAD" if key.count > 1 else "PACK"
+    if room is None:
+        slot.group = connection.ray.util.placement_group(asked, strategy=strategy)
+    threading.Thread(target=_wait, args=(connection, slot, post, room and partial(room, asked, strategy)), name="slot", daemon=True).start()
     return slot
 
 
 def give_back_slot(connection: RayConnection, slot: Slot) -> None:
     """Give the room of a slot back, or take back that it was asked for."""
+    slot.is_given_back = True
+    if slot.group is None:
+        return  # whoever asks for it in another thread gives it back
     with contextlib.suppress(Exception):  # a cluster that is gone has nothing to be given back
         connection.ray.util.remove_placement_group(slot.group)
 
 
-def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None]) -> None:
+def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None], ask: Callable[[], Any] | None) -> None:
     ray = connection.ray
     try:
+        if ask is not None:
+            slot.group = ask()
+            if slot.is_given_back:
+                give_back_slot(connection, slot)
+                return
         while not slot.group.wait(_LOOK_S):
             pass
         places = ray.util.placement_group_table(slot.group)["bundles_to_node_id"]

@@ -51,6 +51,12 @@ class StoredExperiment:
         """Whether it has a journal."""
         return (self.folder / "journal.sqlite").is_file()
 
+    @property
+    def outlives_controller(self) -> bool:
+        """Whether its jobs go on where its controller dies, so that only the next one can end them."""
+        described = backend_description(self.spec.backend)
+        return described.outlives_controller(self.spec.definition.block(self.spec.backend, described.block))
+
     @contextlib.contextmanager
     def journal(self) -> Iterator[Journal]:
         """Give its journal for reading; another process may be writing it.

@@ -42,6 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     from launch.remote.run_places import check_region
 
     check_tag(given.tag)
+    _check_none_left(given.tag, given.results_dir)
     if given.region is None and given.bucket is None and (lines := _only_here(given.tag, given.results_dir)):
         print("\n".join(lines))
         return 0
@@ -99,6 +100,16 @@ def _check_none_runs(tag: str, clients: Clients) -> None:
             "they still write",
             command("stop", "--tag", tag),
         )
+
+
+def _check_none_left(tag: str, results_dir: Path) -> None:
+    """Raise `UserError` where a controller of a tag has left jobs running."""
+    from benchmarking.archive.stored import experiments_of
+    from launch.left_running import left_running
+
+    for folder in experiments_of(results_dir / tag):
+        if jobs := left_running(folder):
+            raise UserError(f"{tag} still has jobs that go on without a controller: {jobs}", "they still write", command("stop", tag))
 
 
 def _clear_parts(tag: str, clients: Clients) -> None:

@@ -19,6 +19,7 @@ _POLL_S = 0.1
 
 _EPILOG = """\
 Where the run goes on on this machine it is told to wind down, as Ctrl-C does, and can be resumed; with --trial that trial alone is ended.
+Jobs that a controller left running on a cluster (`ray: {detach: true}`) are taken over and ended, as if somebody had interrupted the run.
 Else a mark is left beside the run's state in S3, which every controller reads before it creates a job, wherever it runs; then the jobs are
 stopped in which controllers run, and once these have wound down, all other jobs of the tag. Jobs are found by name, and stopped only if
 they carry the tag `outrider:tag` with exactly this value. Warm pools are released. A resume takes the mark away.
@@ -32,6 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     from backends.sagemaker.admin.tagged_jobs import check_tag
     from benchmarking.archive.stored import experiments_of, load
     from definitions.errors import UserError
+    from launch.left_running import left_running
 
     given.tag = given.tag if given.tag_flag is None else given.tag_flag
     if not given.tag and given.tag_flag is None:
@@ -46,6 +48,9 @@ def main(arguments: Sequence[str]) -> int:
         return _wait(asked, given)
     if given.trial is not None:
         raise UserError(f"stop {given.tag} --trial {given.trial}", "no run of this tag that has such a trial goes on on this machine")
+    left = [folder for folder in meant if left_running(folder)]
+    if left:
+        return _end_left(left)
     launched = (given.results_dir / given.tag / "launch.json").is_file()
     is_asked_for = bool(given.region or given.bucket or launched)
     if folders and not is_asked_for and not any(jobs_outlive_it(load(folder).spec.backend) for folder in folders):
@@ -59,6 +64,17 @@ def jobs_outlive_it(backend: str) -> bool:
     from backends.registry import backend_class
 
     return backend_class(backend).expected_capabilities(os.environ).survives_controller
+
+
+def _end_left(folders: Sequence[Path]) -> int:
+    """End jobs that a controller has left running; return the exit code."""
+    from definitions.errors import EXIT_CLOUD
+    from launch.left_running import STOPPED, end_left
+
+    found = end_left(folders, Path(os.environ.get("OUTRIDER_CACHE") or "~/.cache/outrider").expanduser())
+    for folder, what in found:
+        print(f"{folder}: {what}")
+    return 0 if all(what == STOPPED for _, what in found) else EXIT_CLOUD
 
 
 def _ask(folder: Path, trial: int | None, *, alone: bool) -> bool:

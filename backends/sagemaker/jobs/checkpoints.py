@@ -34,6 +34,11 @@ class S3Checkpoints(CheckpointStore):
         self._root = s3.joined(prefix, "checkpoints", experiment)
         self._threads = threads
 
+    @property
+    def bucket(self) -> str:
+        """The bucket that they are in."""
+        return self._bucket
+
     def uri(self, key: str) -> str:
         """Return the `s3://` URI of a key's folder, with a slash at its end; raises `ValueError` as `folder`."""
         return f"s3://{self._bucket}/{self.folder(key)}"

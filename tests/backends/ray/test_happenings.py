@@ -34,7 +34,7 @@ def test_a_job_starts_reports_and_ends_by_its_node_and_its_log_is_kept(tmp_path)
     scene.say("a", Closed("one", 100.0, Outcome.COMPLETED), number=3)
     assert scene.told() == ["Accepted", "Started", "Reported", "Ended", "Closed"]
     assert (tmp_path / "one.log").read_bytes() == b"hello\n"
-    assert (scene.jobs.heard, scene.jobs.open) == ({"a": 3}, {})
+    assert (scene.jobs.settled(), scene.jobs.open) == ({"a": 3}, {})
 
 
 def test_what_a_node_says_of_jobs_that_are_over_is_passed_over_but_for_what_concerns_all(tmp_path):
