@@ -59,6 +59,7 @@ class ProcessJob:
         known: processes of it seen so far, by number.
         measured_file: what was measured of the script alone, where other commands run before or after it.
         endpoint: what it takes of the machine where it serves an endpoint; `endpoint_file`: what was measured of that.
+        is_forked: whether its process was forked from one that had the modules; None where none was asked for.
         left_bytes: what it left on the disk: `spare` is its checkpoint and its model, `lasting` the rest.
         free_bytes: that were left on the disk of the results when it ended.
     """
@@ -86,6 +87,7 @@ class ProcessJob:
     measured_file: Path | None = None
     endpoint: EndpointShare | None = None
     endpoint_file: Path | None = None
+    is_forked: bool | None = None
     left_bytes: Mapping[str, int] | None = None
     free_bytes: int | None = None
     run_timer: ScheduledCall | None = None
@@ -154,6 +156,7 @@ class ProcessJob:
             usage["peak_rss_bytes"] = self.peak_rss_bytes
         cpu_s = self.child.cpu_s() if self.child else None
         usage |= {} if cpu_s is None else {"cpu_s": cpu_s}
+        usage |= {} if self.is_forked is None or self.child is None else {"forked": self.is_forked}
         usage |= {} if self.left_bytes is None else {"left_bytes": dict(self.left_bytes)}
         served = measured_of(self.endpoint_file)
         return usage | ({"measured": measured} if (measured := self._measured()) else {}) | ({"endpoint": served} if served else {})

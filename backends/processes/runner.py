@@ -94,6 +94,7 @@ class JobRunner:
         self._records = ProcessRecords()
         self._running: dict[str, ProcessJob] = {}
         self._sampling = False
+        self._preloads = bool(preload)
         self._starter = JobStarter(
             preload,
             python=python,
@@ -124,6 +125,7 @@ class JobRunner:
     def start(self, job: ProcessJob) -> None:
         """Start a job that has its lease, as soon as the warm worker is ready where it has one; if that fails, the job has ended."""
         self._emit(Accepted(job.spec.name, self._now()))
+        job.is_forked = False if self._preloads else None
         try:
             place = self._prepare(job)
             places = places_of(job.spec, place, self._python)
@@ -146,7 +148,11 @@ class JobRunner:
         launch = ProcessSpec(program, folder, environment, place.cores, job.mark, job.spec.source_dir)
         self._starter.start(
             StartRequest(
-                launch, partial(self._may_start, job), partial(self._started, job, place, self._now()), partial(self._not_started, job)
+                launch,
+                partial(self._may_start, job),
+                partial(self._started, job, place, self._now()),
+                partial(self._not_started, job),
+                partial(setattr, job, "is_forked", True),
             )
         )
 

@@ -23,7 +23,7 @@ from benchmarking.report.labels import varying_keys
 from benchmarking.report.pipelines import measured_pipeline
 from benchmarking.report.text import configuration_text, key_value, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
-from benchmarking.report.warm import warm_text
+from benchmarking.report.warm import forked_text, warm_text
 from definitions.parts import PER_EPOCH, is_timed
 from definitions.scalars import mean
 from definitions.schema import BenchmarkDefinition, Mode
@@ -109,7 +109,7 @@ def summarise(
         for e in order[:_ROWS]
     ]
     text = "\n".join([table(header, rows), *([f"... and {len(order) - _ROWS} more"] if len(order) > _ROWS else []), *below])
-    warm = warm_text(state, price_label) if keeps_warm else ""
+    warm = warm_text(state, price_label) if keeps_warm else forked_text(state.trials.values())
     leader = None if verdict is None else verdict.leader
     return Summary(
         "\n".join(lines), text if rows else "", *((None, warm, None) if leader is None else (leader.mean, warm, leader.configuration))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
+from benchmarking.controller.rows import TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.text import dollars, duration
 
@@ -50,6 +52,19 @@ def _means(warm_s: float | None, cold_s: float | None) -> str:
     if warm_s is None:
         return ""
     return f", in {warm_s:.1f} s on average" + ("" if cold_s is None else f" where a cold start took {cold_s:.1f} s")
+
+
+def forked_text(trials: Iterable[TrialState]) -> str:
+    """Return how many trials were forked from a process that had imported the modules of `preload`; empty where none was to be.
+
+    Args:
+        trials: of an experiment; of each its last job counts.
+    """
+    found = [bool(trial.usage["forked"]) for trial in trials if "forked" in trial.usage]
+    if not found:
+        return ""
+    share = f"{sum(found)} of {len(found)} trials ({100 * sum(found) / len(found):.0f} %)"
+    return f"Preloaded: {share} were forked from a process that had imported the modules."
 
 
 def warm_document(state: ExperimentState) -> dict[str, Any]:

@@ -31,12 +31,14 @@ class StartRequest:
         may_start: called just before; False where the job is no longer wanted.
         started: called with its first process, and for how many seconds that has run.
         failed: called where the system refused.
+        forked: called just before `started` where the warm worker started it.
     """
 
     spec: ProcessSpec
     may_start: Callable[[], bool]
     started: Callable[[Child, float], None]
     failed: Callable[[Exception], None]
+    forked: Callable[[], None] = lambda: None
 
 
 class JobStarter:
@@ -207,6 +209,9 @@ class JobStarter:
             return
         _, request = self._asked.popleft()
         self._watch_for_hanging()
+        # The first worker of those that learn what is worth importing has imported nothing.
+        if self._preload:
+            request.forked()
         request.started(child, age_s)
 
     def _on_timeout(self) -> None:

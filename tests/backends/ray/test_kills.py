@@ -139,3 +139,11 @@ def test_a_thousand_trials_are_queued(cluster, toy):
         said = controller.stderr.read()
     assert controller.returncode == 0, said[-3000:]
     all_trials_once(toy, "q", trials)
+
+
+def test_trials_on_nodes_are_forked_where_modules_are_preloaded_and_how_many_is_said(cluster, toy):
+    define(toy, cluster, preload="[decimal]")
+    words = ["--benchmark", "toy.yaml", "--backend", "ray", "--experiment_tag", "p", "--max_num_trials", "6"]
+    done = subprocess.run([sys.executable, str(ROOT / "hpo_main.py"), *words], cwd=toy.folder, capture_output=True, text=True, check=True)
+    all_trials_once(toy, "p", 6)
+    assert "Preloaded: 6 of 6 trials (100 %) were forked" in done.stdout

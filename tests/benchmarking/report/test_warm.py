@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from benchmarking.controller.warm_usage import KeptPool, WarmFigures
-from benchmarking.report.warm import warm_document, warm_text
+from benchmarking.report.warm import forked_text, warm_document, warm_text
 
 
 def state(spent_usd=5.0, retained_usd=0.5, retained_s=600.0, pools=(), **figures):
@@ -52,3 +52,9 @@ def test_the_document_has_the_same_figures():
     found = warm_document(state(pools=(0.5,), quotas_at_zero=("a",)))
     assert (found["warm_jobs"], found["eligible_jobs"], found["hit_rate"], found["saved_s"]) == (6, 8, 0.75, 600.0)
     assert (found["pools_kept"], found["pools_open"], found["retained_usd"], found["quotas_at_zero"]) == (7, 1, 0.5, ["a"])
+
+
+def test_how_many_trials_were_forked_is_said_where_modules_were_preloaded():
+    trials = [SimpleNamespace(usage=usage) for usage in ({"forked": True}, {"forked": False}, {"forked": True}, {})]
+    assert forked_text(trials) == "Preloaded: 2 of 3 trials (67 %) were forked from a process that had imported the modules."
+    assert forked_text(trials[3:]) == ""
