@@ -3,6 +3,7 @@
 Run with the interpreter of `make ray`. The cluster is one node of this machine, started for the measurement; each side is a process of its
 own that connects to it.
   ours                the back-end `ray`: loop, journal, processes on the node, exports
+  ours, preload       the same, with trials forked from a process that has imported what they need
   Ray Tune            a function that runs the same script as a process and reports what it printed
   Ray Tune, function  the script's body as a function in Ray's worker; with `reuse` workers are kept for the next trial
   local               the same experiment on the back-end `local`, without Ray
@@ -30,7 +31,7 @@ from typing import Any
 from _common import NOOP, in_turn, load_line, median, p95, run_side, show, temporary_folder
 from gap import WORKERS, gaps_s
 
-OURS, LOCAL = "ours", "local"
+OURS, WARM, LOCAL = "ours", "ours, preload", "local"
 TUNE = {"Ray Tune": "process", "Ray Tune, function": "function", "Ray Tune, function, reuse": "reuse"}
 TICKING = Path(__file__).with_name("ticking_trial.py")
 _TOKEN = "a-token-of-measurements-0123456789abcdef"
@@ -57,7 +58,7 @@ def measure(side: str, trials: int, address: str) -> dict[str, Any]:
         stamps = folder / "stamps"
         stamps.mkdir()
         os.environ["PERFORMANCE_STAMPS"] = str(stamps)
-        run = partial(_tune, TUNE[side]) if side in TUNE else partial(_ours, LOCAL if side == LOCAL else "ray")
+        run = partial(_tune, TUNE[side]) if side in TUNE else partial(_ours, LOCAL if side == LOCAL else "ray", preload=side == WARM)
         call_s = run(folder, trials, address)
         pairs = [tuple(float(word) for word in path.read_text().split()) for path in stamps.iterdir()]
     if len(pairs) != trials:
@@ -65,7 +66,7 @@ def measure(side: str, trials: int, address: str) -> dict[str, Any]:
     return {"call_s": call_s, "cpu_s": time.process_time(), "first": [one for one, _ in pairs], "reported": [one for _, one in pairs]}
 
 
-def _ours(backend: str, folder: Path, trials: int, address: str) -> float:
+def _ours(backend: str, folder: Path, trials: int, address: str, *, preload: bool = False) -> float:
     from _ours import noop_spec
 
     from benchmarking.experiment import run_experiment
@@ -74,7 +75,7 @@ def _ours(backend: str, folder: Path, trials: int, address: str) -> float:
     block = f"environment: {{PERFORMANCE_STAMPS: {os.environ['PERFORMANCE_STAMPS']}}}\n"
     block += f"ray: {{address: '{address}'}}" if backend == "ray" else ""
     environ = {**os.environ, "OUTRIDER_LEASES": str(folder / "leases")}
-    spec = noop_spec(folder, trials, WORKERS, backend, block=block)
+    spec = noop_spec(folder, trials, WORKERS, backend, "[json]" if preload else "[]", block=block)
     begun = time.perf_counter()
     result = run_experiment(spec, Surroundings(environ, folder / "cache"))
     call_s = time.perf_counter() - begun
@@ -165,9 +166,10 @@ def table(found: dict[str, list[dict[str, Any]]], trials: int) -> None:
     header = ["", "makespan s", "call s", "ms a trial", "gap ms: median", "p95", "controller's cpu s"]
     show(f"{trials} no-op scripts, {WORKERS} at a time ({load_line()})", header, rows)
     print("\ntarget: makespan at most 0.5 of Ray Tune's, gap a third; makespan at most 1.5 of local")
-    for name in [name for name in figures if name != OURS]:
-        ratios = _ratios(figures[OURS], figures[name])
-        print(f"ratio ours / {name}: makespan {ratios[0]:.2f}, call {ratios[1]:.2f}, gap {ratios[2]:.2f}")
+    for mine in [name for name in (OURS, WARM) if name in figures]:
+        for name in [name for name in figures if name not in (OURS, WARM)]:
+            ratios = _ratios(figures[mine], figures[name])
+            print(f"ratio {mine} / {name}: makespan {ratios[0]:.2f}, call {ratios[1]:.2f}, gap {ratios[2]:.2f}")
 
 
 def _ratios(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
@@ -178,7 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=120)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sides", default=",".join([OURS, "process", LOCAL]), help="of ours, process, function, reuse, local")
+    parser.add_argument("--sides", default=",".join([OURS, "process", LOCAL]), help="of ours, preload, process, function, reuse, local")
     parser.add_argument("--running", type=int, default=100, help="trials that report once a second (default 100)")
     parser.add_argument("--seconds", type=int, default=60, help="for so long each (default 60)")
     for name in ("--side", "--address"):
@@ -192,7 +194,7 @@ def main() -> None:
             found = measure(given.side, given.trials, given.address)
         given.out.write_text(json.dumps(found))
         return
-    names = {OURS: OURS, LOCAL: LOCAL, **{way: name for name, way in TUNE.items()}}
+    names = {OURS: OURS, "preload": WARM, LOCAL: LOCAL, **{way: name for name, way in TUNE.items()}}
     if given.trials:
         with cluster(WORKERS) as address:
             words = ("--trials", str(given.trials), "--address", address)

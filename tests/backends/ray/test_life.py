@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,6 +84,49 @@ def test_scripts_that_end_with_their_node_are_lost_and_not_ended_by_somebody(spa
     collect(backend, all_closed("again"), LIMIT_S, events)
     check_order(events)
     assert closed(events, "again").outcome is Outcome.COMPLETED
+
+
+def test_a_node_that_is_drained_and_then_taken_away_has_lost_its_jobs(spare, cluster, backend, tmp_path):
+    backend.submit(job(tmp_path, "one", ENDLESS, "ray.1cpu.spare"))
+    events = collect(backend, has("one", Reported), LIMIT_S)
+    # As a provider does that takes machines back with notice, or what scales a cluster down.
+    words = ["drain-node", "--address", cluster.address, "--node-id", spare.node_id, "--reason", "DRAIN_NODE_REASON_PREEMPTION"]
+    words += ["--reason-message", "taken back", "--deadline-remaining-seconds", "5"]
+    done = subprocess.run([sys.executable, "-m", "ray.scripts.scripts", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    cluster.remove_node(spare, allow_graceful=True)
+    collect(backend, all_closed("one"), LIMIT_S, events)
+    check_order(events)
+    assert (closed(events, "one").outcome, closed(events, "one").cause) == (Outcome.FAILED, Cause.LOST)
+    assert process_tree.read_process(metrics(events, "one")["pid"]) is None
+    backend.submit(job(tmp_path, "again", COUNTS))
+    collect(backend, all_closed("again"), LIMIT_S, events)
+    assert closed(events, "again").outcome is Outcome.COMPLETED
+
+
+def test_two_trials_on_a_node_with_gpus_have_one_each_and_none_where_none_is_asked_for(cluster, backend, tmp_path):
+    # Devices are numbers to Ray and to scripts' libraries alike, so that what a script would see needs none.
+    node = cluster.add_node(num_cpus=3, num_gpus=2, resources={"devices": 3}, node_ip_address="127.0.0.1", object_store_memory=128 << 20)
+    cluster.wait_for_nodes()
+    code = "import os, time\nfrom outrider_report import report\nreport(seen=os.environ.get('CUDA_VISIBLE_DEVICES', 'unset'))\n"
+    code += "time.sleep(600)\n"
+    try:
+        for name in ("first", "second"):
+            backend.submit(job(tmp_path, name, code, "ray.1cpu.1gpu.devices"))
+        backend.submit(job(tmp_path, "without", code, "ray.1cpu.devices"))
+        events = collect(backend, lambda seen: all(has(name, Reported)(seen) for name in ("first", "second", "without")), LIMIT_S)
+        seen = {name: metrics(events, name)["seen"] for name in ("first", "second", "without")}
+        assert sorted([seen["first"], seen["second"]]) == ["0", "1"]
+        assert seen["without"] in ("", "unset", "-1")
+        backend.submit(job(tmp_path, "third", code, "ray.1cpu.1gpu.devices"))
+        backend.stop("first", Cause.SCHEDULER)
+        collect(backend, has("third", Reported), LIMIT_S, events)
+        assert metrics(events, "third")["seen"] == seen["first"]
+        for name in ("second", "third", "without"):
+            backend.stop(name, Cause.SCHEDULER)
+        collect(backend, all_closed("second", "third", "without"), LIMIT_S, events)
+    finally:
+        cluster.remove_node(node)
 
 
 def test_a_script_that_somebody_ends_on_a_node_that_lives_was_ended_by_somebody(backend, tmp_path):
