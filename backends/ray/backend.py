@@ -126,7 +126,7 @@ class RayBackend(Backend):
         self._admission = Admission(self._connection, self._links, self._slots, may_join=autoscaling)
         self._pid, self._closing, self._is_closed = os.getpid(), False, False
         self._head_wait_s, self._head_gone_at = head_wait_s, math.inf
-        self._head = None if self._is_own else HeadWatch(self._connection.head, self._inbox.put)
+        self._head = HeadWatch(self._connection.head, self._inbox.put) if self._connection.head else None
         atexit.register(self.close)
         if self._is_own:
             self._links.to(self._admission.nodes[0].id)  # its process starts while the first job is still thought of

@@ -61,6 +61,7 @@ class RayConnection:
         before = {name: os.environ.get(name) for name in _READ_WITH_EACH_CALL}
         self.ray = _imported(address)
         self.is_own = not address
+        self._is_indirect = address.startswith("ray://")
         self._guard: ClusterGuard | None = None
         self._folder = ""
         self._before = before
@@ -89,8 +90,8 @@ class RayConnection:
 
     @property
     def head(self) -> str:
-        """`HOST:PORT` of the head of a cluster that is there; empty where that is this machine's own."""
-        return "" if self.is_own else str(self.ray.get_runtime_context().gcs_address)
+        """`HOST:PORT` of the head of a cluster that is there; empty where that is this machine's own, or is reached by another alone."""
+        return "" if self.is_own or self._is_indirect else str(self.ray.get_runtime_context().gcs_address)
 
     def abandon(self) -> None:
         """Let the connection be, as its cluster answers no more: whoever asked it something would wait."""
