@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -12,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from benchmarking.controller.sqlite_journal import SqliteJournal
-from tests.backends.ray.test_kills import all_trials_once, jobs_left, start, wait_until_gone
+from tests.backends.ray.test_kills import IS_SOAK, KILLS, all_trials_once, jobs_left, start, until_said, wait_until_gone
 from tests.launch.conftest import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.needs_ray, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.needs_ray, pytest.mark.timeout(600)]
 
 SCRIPT = """\
 import argparse, os, time
@@ -145,3 +146,27 @@ def test_what_a_killed_controller_left_is_stopped_by_its_tag_and_can_be_resumed(
         said = controller.stderr.read()
     assert controller.returncode == 0, said
     all_trials_once(toy, "d", 3)
+
+
+def test_killed_at_random_moments_no_trial_starts_twice_and_each_report_is_there_once(left, cluster):
+    toy = left
+    rng = random.Random(11)
+    trials = 40 if IS_SOAK else 9
+    open_gates(toy, *range(trials))
+    words = ["--resume", "d", "--max_num_trials", str(trials)]
+    for _ in range(KILLS):
+        with start(toy, *words) as controller:
+            until_said(controller, "d/toy")
+            time.sleep(rng.uniform(0.0, 3.0))
+            controller.kill()
+        words = ["--resume", "d"]
+    with start(toy, *words) as controller:
+        said = controller.stderr.read()
+    assert controller.returncode == 0, said
+    found = all_trials_once(toy, "d", trials)
+    assert [row["attempts"] for row in found] == ["1"] * trials
+    assert sorted(map(int, starts(toy))) == [*range(trials)]
+    counts = Counter(reports_of(toy))
+    assert set(counts.values()) == {1}
+    assert len(counts) == trials * EPOCHS
+    assert named_actors(cluster.address) == []
