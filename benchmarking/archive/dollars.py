@@ -26,4 +26,5 @@ def kind_of_dollars(folder: Path, backend: str) -> str:
         nominal = backend_description(backend).nominal
     except UserError:
         return ""
-    return "nominal" if nominal else "" if real is None else "emulated"
+    # What had no label at all was written when emulated costs had none.
+    return "nominal" if nominal else "" if real is None or label == "" else "emulated"

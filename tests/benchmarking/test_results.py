@@ -57,6 +57,12 @@ def test_dollars_are_called_what_the_back_end_called_them(tmp_path, backend, rea
     assert kind_of_dollars(folder, backend) == dollars
 
 
+def test_prices_of_the_definition_are_neither_billed_nor_emulated(tmp_path):
+    folder = copied(tmp_path, "canary")
+    change_identity(folder, real_money=False, price_label="")
+    assert kind_of_dollars(folder, "ray") == ""
+
+
 def test_a_tag_of_several_experiments_is_collated_from_what_they_left(tmp_path):
     folder = copied(tmp_path, "repeated")
     tag_folder = folder.parent.parent
