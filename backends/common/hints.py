@@ -31,6 +31,8 @@ _CALLED_WRONGLY = re.compile(r"the script does not know \S|--?[\w.-]+ takes? no 
 """In a hint on what a script was told, and in no other."""
 
 _NO_VALUE_LEFT = re.compile(r"argument (?P<flags>\S+): expected (?:at least )?(?:one argument|\d+ arguments?)")
+_FOR_A_TUNER = "is meant to only be called inside a function that is executed by a Tuner"
+"""What Ray warns of where its `report` is called elsewhere, and does nothing."""
 _NO_PACKAGE = ("attempted relative import with no known parent package", "attempted relative import beyond top-level package")
 
 
@@ -59,6 +61,9 @@ def calling_hint(message: str, job: JobSpec, tail: Sequence[str] = ()) -> str:
             f"{name} was a notebook, and its lines `%...` and `!...` need IPython: leave out those with get_ipython(), or say "
             f'`command: [python, -m, IPython, {name}, --, "${{arguments}}"]`'
         )
+    if any(_FOR_A_TUNER in line for line in tail):
+        file = Path(next((word for word in (job.script, *job.command) if word.endswith(".py")), "train.py")).name
+        return f'what was written for Ray Tune is run by `command: [python, -m, outrider_ray, {file}, FUNCTION, "${{arguments_file}}"]`'
     if any(words in message for words in _NO_PACKAGE) and job.script.endswith(".py") and job.source_dir:
         script = Path(job.script)
         if script.is_relative_to(job.source_dir):

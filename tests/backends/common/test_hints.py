@@ -31,6 +31,16 @@ def test_a_file_of_the_source_and_a_relative_import_are_told_by_what_mends_them(
     assert said == 'a package\'s module is started by `command: [python, -m, pkg.train, "${arguments}"]`'
 
 
+def test_what_reports_to_ray_tune_is_told_how_it_is_run():
+    job = JobSpec("j", 0, 1, "/source/tuned.py", source_dir="/source")
+    warning = (
+        "session.py:683: UserWarning: `report` is meant to only be called inside a function that is executed by a Tuner or Trainer. "
+        "Returning `None`."
+    )
+    said = calling_hint("ended with success but reported nothing", job, [warning, "  warnings.warn("])
+    assert 'command: [python, -m, outrider_ray, tuned.py, FUNCTION, "${arguments_file}"]' in said
+
+
 def test_a_first_line_that_names_a_particular_interpreter_is_told_of(tmp_path):
     def remark(line, name="t.py"):
         (tmp_path / name).write_text(line + "\nprint(1)\n")
