@@ -73,6 +73,34 @@ def test_a_method_of_syne_tune(bench):
     assert len({row["x"] for row in found}) == 6
 
 
+TUNER = """
+from syne_tune import StoppingCriterion, Tuner
+from syne_tune.config_space import uniform
+from syne_tune.optimizer.baselines import ASHA
+
+from benchmarking.syne_tune_adapter import OutriderBackend
+
+if __name__ == "__main__":
+    scheduler = ASHA({"x": uniform(0.0, 1.0)}, metric="loss", do_minimize=True, time_attr="epoch", max_t=2)
+    backend = OutriderBackend("toy.yaml", backend="ray")
+    tuner = Tuner(
+        trial_backend=backend, scheduler=scheduler, stop_criterion=StoppingCriterion(max_num_trials_finished=3), n_workers=2, sleep_time=0
+    )
+    tuner.run()
+    print("finished", tuner.tuning_status.num_trials_finished, "failed", tuner.tuning_status.num_trials_failed)
+"""
+
+
+def test_syne_tunes_own_tuner_over_the_cluster(bench, tmp_path):
+    (tmp_path / "tuner.py").write_text(TUNER)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYNETUNE_FOLDER": str(tmp_path / "syne-tune")}
+    done = subprocess.run([sys.executable, "tuner.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    (said,) = re.findall(r"^finished (\d+) failed (\d+)$", done.stdout, re.M)
+    assert int(said[0]) >= 3
+    assert said[1] == "0"
+
+
 def test_canaries_forecast_the_full_job_and_a_race_ranks_by_it(bench, capfd):
     # An epoch takes its processor time, and the dearer of two configurations five times as much.
     work = "until = time.process_time() + 0.02 * given.x\n    while time.process_time() < until:\n        pass"
