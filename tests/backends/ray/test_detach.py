@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarking.controller.sqlite_journal import SqliteJournal
+from definitions.errors import EXIT_DETACHED
 from tests.backends.ray.test_kills import IS_SOAK, KILLS, all_trials_once, jobs_left, start, until_said, wait_until_gone
 from tests.launch.conftest import ROOT
 
@@ -146,6 +148,25 @@ def test_what_a_killed_controller_left_is_stopped_by_its_tag_and_can_be_resumed(
         said = controller.stderr.read()
     assert controller.returncode == 0, said
     all_trials_once(toy, "d", 3)
+
+
+def test_one_that_is_told_to_leave_its_jobs_leaves_them_and_the_next_goes_on(left, cluster):
+    toy = left
+    for number in (signal.SIGUSR1, None):
+        with start(toy, "--resume", "d") as controller:
+            until_said(controller, "d/toy")
+            if number is None:
+                open_gates(toy, 0, 1, 2)
+            else:
+                controller.send_signal(number)
+            said = controller.stderr.read()
+        if number is not None:
+            assert controller.returncode == EXIT_DETACHED, said
+            assert len(jobs_left(toy)) == 2
+    assert controller.returncode == 0, said
+    assert starts(toy) == ["0", "1", "2"]
+    assert set(Counter(reports_of(toy)).values()) == {1}
+    assert named_actors(cluster.address) == []
 
 
 def test_killed_at_random_moments_no_trial_starts_twice_and_each_report_is_there_once(left, cluster):
