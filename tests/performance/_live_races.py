@@ -101,12 +101,17 @@ def _place(folder: Path, tag: str) -> Path:
     return next(folder.glob(f"{tag}/*/*/experiment.json")).parent
 
 
+def _name(label: str) -> str:
+    """Return a configuration's label with its keys in one order: that of the space, or of the journal."""
+    return " ".join(sorted(label.split()))
+
+
 def truth(folder: Path, family: str) -> dict[str, list[tuple[float, float]]]:
     """Return (processor seconds, wall seconds) of each full run by configuration."""
     found = read_measured(_place(folder, f"truth-{family}"))
     runs: dict[str, list[tuple[float, float]]] = {}
     for one in found.full.canaries if found else ():
-        runs.setdefault(one.configuration, []).append((one.cpu_s or 0.0, one.total_s or 0.0))
+        runs.setdefault(_name(one.configuration), []).append((one.cpu_s or 0.0, one.total_s or 0.0))
     return runs
 
 
@@ -124,7 +129,7 @@ def read(folder: Path, family: str) -> list[LiveRace]:
         ended = _SAID.search(said["message"])
         measured = read_measured(_place(folder, file.stem))
         spent = measured.canaries.canaries if measured else ()
-        winner = ended[2].split(", ")[0] if ended else ""
+        winner = _name(ended[2].split(", ")[0]) if ended else ""
         races.append(
             LiveRace(
                 family=family,
