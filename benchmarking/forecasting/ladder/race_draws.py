@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchmarking.forecasting.data.canary import COMPLETED, OUT_OF_MEMORY, PREFIX, Canary
+from benchmarking.forecasting.ladder.after_prefix import any_has_rest
 from benchmarking.forecasting.ladder.race_status import COST, TIME, RaceSettings
 from benchmarking.forecasting.ladder.run_costs import usd_per_second
 from benchmarking.forecasting.model.billing import tables
@@ -14,6 +15,8 @@ from benchmarking.forecasting.model.draws import Question, draw
 from benchmarking.forecasting.model.fit import fit_all
 from benchmarking.forecasting.model.memory import peak_line
 from benchmarking.forecasting.model.phases import Laws, cpu_laws, time_laws
+from benchmarking.forecasting.model.prefix_draws import through
+from benchmarking.forecasting.model.prefix_evidence import may_do
 from benchmarking.forecasting.model.prefix_memory import peak_draws
 from definitions.instances import instance_facts
 
@@ -34,7 +37,7 @@ def objective_draws(groups: Mapping[str, Sequence[Canary]], settings: RaceSettin
     """
     question = Question(settings.billing, draws=settings.draws, seed=seed)
     found = {}
-    fitted = fit_all(groups, 1.0)
+    fitted = fit_all(_alike_known(groups), 1.0)
     all_drawn = {name: draw(item, question) for name, item in fitted.items()}
     quiet = all("quiet_s" in drawn for drawn in all_drawn.values())
     for name, drawn in all_drawn.items():
@@ -44,6 +47,20 @@ def objective_draws(groups: Mapping[str, Sequence[Canary]], settings: RaceSettin
         priced = (seconds + settings.billing.startup_s) * usd_per_second(item.canaries[0], settings) if cost is None else cost
         found[name] = {TIME: seconds, COST: priced}
     return found
+
+
+def _alike_known(groups: Mapping[str, Sequence[Canary]]) -> Mapping[str, Sequence[Canary]]:
+    """Return the runs without small jobs of one size beside beginnings, where others have none.
+
+    What comes after the loop is the code's own: what one size leaves open of it must not count against the one that ran it.
+    """
+    begun = {name: [one for one in group if one.status == PREFIX] for name, group in groups.items() if any_has_rest(group)}
+    small = {name: through([one for one in groups[name] if one.status == COMPLETED]) for name in begun}
+    sizes = {round(one.fraction, 9) for each in small.values() for one in each}
+    # How early a job stops is its configuration's own, and small jobs alone show it.
+    if len(sizes) != 1 or all(small.values()) or any(may_do(each) is not None for each in begun.values()):
+        return groups
+    return {**groups, **begun}
 
 
 def laws_of(group: Sequence[Canary]) -> Laws:

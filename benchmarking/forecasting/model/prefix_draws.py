@@ -7,7 +7,7 @@ small jobs have the same draws of this part, so that it does not count where the
 with units that get dearer or cheaper, by more than chance, the rest of the loop is bent likewise. What may stop early does as many steps
 as small jobs of the same code lead to expect (`benchmarking.forecasting.model.early_stop`). Another run of the same job differs by 4 %
 (one standard deviation), and in wall time by half of what the machine's load has added in this one. In processor time a beginning beside
-other programs may be dearer than what follows, as they share caches and memory: with the probability 0.2, by up to 0.5 on the log scale
+other programs may be dearer than what follows, as they share caches and memory: with the probability 0.5, by up to 0.5 on the log scale
 where the wall's clock ran four times as fast as the processor's.
 """
 
@@ -41,7 +41,7 @@ _NOTHING = 1e-12
 """A variance of no more than this is that of rounding."""
 
 _LOAD_PART, _MOST_LOAD = 0.5, 0.3
-_BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.2, 0.5, math.log(4.0)
+_BESIDE, _BESIDE_MOST, _BESIDE_LOAD = 0.5, 0.5, math.log(4.0)
 
 LOOP, BEND, COUNT, UNSEEN, AGAIN, BUSY = (
     "rest of the loop", "steps that change on the way", "steps until it stops", "what its beginning did not see",

@@ -14,9 +14,10 @@ from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.result import quantiles
 from benchmarking.forecasting.recommendation import raced_metric, ranked
 from tests.benchmarking.forecasting.canary_tables import canaries, metric
-from tests.benchmarking.forecasting.prefix_runs import prefix
+from tests.benchmarking.forecasting.prefix_runs import prefix, small
 
 GIB = 1024**3
+RACED = RaceSettings(objectives=(TIME,), billing=Billing("us-east-1"), prefixes=True)
 
 
 def test_cost_is_time_and_billed_start_up_at_the_price_of_all_instances():
@@ -104,3 +105,16 @@ def test_on_a_busy_machine_configurations_are_compared_without_what_other_progra
     twice = prefix([0.2] * 60, 1000.0, name="b", instance_type="local.2cpu", delays=lambda done: 0.01)
     shown = forecast(CanaryTable((*known["a"], twice)), Question(Billing("us-east-1")))
     assert raced_metric({"cost_usd": "min"}, shown) == "cost_usd"
+
+
+def test_what_one_size_leaves_open_after_the_loop_is_no_difference_between_configurations():
+    # `a` alone had a small job, 0.4 s of which came after its loop: all start-up, or 40 s of the full job.
+    begun = {name: [prefix([step_s] * 60, 1000.0, name=name)] for name, step_s in (("a", 0.1), ("b", 0.13))}
+    probed = {**begun, "a": [*begun["a"], small(0.01, [0.1] * 10, after_s=0.4)]}
+    before, after = (objective_draws(groups, RACED, 0) for groups in (begun, probed))
+    assert float(np.median(after["a"][TIME])) == pytest.approx(float(np.median(before["a"][TIME])), rel=0.01)
+    # Once it is known how it grows, it counts for both alike.
+    known = {**begun, "a": [*probed["a"], small(0.03, [0.1] * 30, after_s=1.2)]}
+    later = objective_draws(known, RACED, 0)
+    for name in ("a", "b"):
+        assert float(np.median(later[name][TIME] - before[name][TIME])) == pytest.approx(38.0, abs=8.0)

@@ -73,7 +73,7 @@ def test_a_loaded_machine_widens_wall_time_much_more_than_that_of_the_processor(
     width = {one: np.ptp(np.quantile(np.log(drawn([run], clock=one[1])), (0.1, 0.9))) for one, run in
              {("quiet", "wall"): quiet, ("loaded", "wall"): loaded, ("loaded", "cpu"): loaded}.items()}  # fmt: skip
     assert width["loaded", "wall"] > 1.5 * width["quiet", "wall"]
-    assert width["quiet", "wall"] < width["loaded", "cpu"] < 1.25 * width["quiet", "wall"]
+    assert width["quiet", "wall"] < width["loaded", "cpu"] < 1.4 * width["quiet", "wall"]
 
 
 def test_beside_other_programs_the_rest_of_a_job_may_be_cheaper_than_its_beginning():
