@@ -115,6 +115,15 @@ def _refusal(groups: Mapping[str, Sequence[Canary]], name: str) -> str:
     return refused[0] if refused else ""
 
 
+def _climbs(group: Sequence[Canary], name: str, settings: RaceSettings) -> tuple[str, float, int] | None:
+    """Return the next rung of a configuration, or its highest one once more; None where it has run that twice."""
+    top = highest_level(group)
+    higher = next((level for level in settings.ladder if level > top * 1.001), None)
+    if higher is not None:
+        return name, higher, 0
+    return (name, top, 1) if runs_at(group, top) < min(2, settings.repeats) else None
+
+
 def _share_within(mine: FloatArray, other: FloatArray, tolerance: float) -> float:
     """Return the probability, over draws (n,) of logs, that the first is worse than the other by at most the tolerance."""
     return float((mine <= other + math.log1p(tolerance)).mean())
@@ -157,7 +166,8 @@ def _single(
     step: tuple[str, float, int] | None = None
     still = [name for name in others if beats[name] < 1 - (1 - settings.confidence) / len(others)]
     for challenger in sorted(still or others[:1], key=beats.__getitem__):
-        step = best_next_run(groups, (leader, challenger), logs, settings, seed)
+        # Of a leader of which nothing is certain no comparison tells more than a higher rung of its own.
+        step = _climbs(groups[leader], leader, settings) if against else best_next_run(groups, (leader, challenger), logs, settings, seed)
         if step is not None:
             break
     if step is None:

@@ -207,3 +207,7 @@ def test_what_the_table_refuses_to_forecast_wins_nothing():
     assert "falls as the data grows" in found.reason
     # With runs left it goes on and does not stop to save.
     assert race_status(groups, (), dataclasses.replace(settings, repeats=2)).next is not None
+    # But for that one alone, and not for ever.
+    groups["lucky"].append(dataclasses.replace(groups["lucky"][-1], repeat=1))
+    again = race_status(groups, (), dataclasses.replace(settings, repeats=3))
+    assert (again.next, again.winner) == (None, "lucky")
