@@ -3,7 +3,7 @@
 python tests/performance/promised_widths.py FOLDER [FOLDER ...]    # of any runs by CANARY or RACE, e.g. those of prefix_races.py --live
 
 Of every configuration its runs are taken in the order in which they were made. Where the next one is of a kind that was promised (its
-beginning for twice as long, or a small job at that fraction), the promise from the runs before it is compared with the forecast from them
+beginning for twice as long, or a small job near that fraction), the promise from the runs before it is compared with the forecast from them
 and it. A beginning counts where it ran for 1.5 to 2.7 times as long as the longest before.
 """
 
@@ -29,7 +29,7 @@ from benchmarking.forecasting.model.draws import Question
 from benchmarking.forecasting.model.fit import fit_all
 
 METRICS = ("cpu_s", "total_s", "rss_bytes")
-WITHIN = 0.2
+WITHIN, _NEAR = 0.2, 0.15
 _QUESTION = Question(Billing("us-east-1"))
 
 
@@ -51,7 +51,7 @@ class Promise:
 def _of(run: Canary, options: tuple[CandidateRun, ...]) -> CandidateRun | None:
     if run.status == PREFIX:
         return next((one for one in options if one.is_prefix), None)
-    return next((one for one in options if not one.is_prefix and abs(one.fraction - run.fraction) < 1e-9), None)
+    return next((one for one in options if not one.is_prefix and abs(math.log(one.fraction / run.fraction)) < _NEAR), None)
 
 
 def _is_as_promised(run: Canary, before: list[Canary]) -> bool:
