@@ -7,8 +7,11 @@ from typing import Any
 
 from definitions.scalars import is_number
 
-CALL, MODEL, OVERHEAD, LOADING, CACHE_HIT = "call_mean_ms", "model_ms", "overhead_ms", "loading_wait_ms", "cache_hit"
+CALLS, CALL, MODEL, OVERHEAD, LOADING, CACHE_HIT = "calls", "call_mean_ms", "model_ms", "overhead_ms", "loading_wait_ms", "cache_hit"
 NETWORK, NETWORK_SHARE = "network_ms", "network_share"
+
+_MOST_CALLS = 1.05
+"""What the service may have counted for each call that the client had an answer to; more are others' calls, or such as it gave up."""
 
 SERVICE_NAMES = (MODEL, OVERHEAD, LOADING, CACHE_HIT, NETWORK, NETWORK_SHARE)
 """All that `service_shares` gives, in the order of tables."""
@@ -18,8 +21,8 @@ def service_shares(last: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[st
     """Return means of all calls of a trial's last job, in milliseconds; what is not known is left out.
 
     A call is the model's answer and the service's overhead, of which the wait for a model to be loaded is a part, and the way there and
-    back with the client's own reading, which is what is left of the client's mean. Few calls, or others' calls of the same endpoint, can
-    leave less than nothing.
+    back with the client's own reading, which is what is left of the client's mean. Clocks that disagree can leave less than nothing. Where
+    the service counts more calls than the client had answers to, the means are not of the same calls, and nothing is said of the network.
 
     Args:
         last: the last value that the script reported under each name.
@@ -32,7 +35,9 @@ def service_shares(last: Mapping[str, Any], usage: Mapping[str, Any]) -> dict[st
     if MODEL in found and LOADING in found and means[MODEL][1]:
         # Of all calls, where a service tells of those alone that waited.
         found[LOADING] *= means[LOADING][1] / means[MODEL][1]
-    if MODEL in found and OVERHEAD in found and is_number(call_ms) and call_ms > 0:
+    calls = last.get(CALLS)
+    same = not is_number(calls) or means.get(MODEL, (None, 0.0))[1] <= _MOST_CALLS * calls
+    if MODEL in found and OVERHEAD in found and is_number(call_ms) and call_ms > 0 and same:
         found[NETWORK] = call_ms - found[MODEL] - found[OVERHEAD]
         found[NETWORK_SHARE] = found[NETWORK] / call_ms
     return {name: round(value, 6) for name in SERVICE_NAMES if (value := found.get(name)) is not None}

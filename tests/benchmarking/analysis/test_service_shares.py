@@ -21,6 +21,12 @@ def test_clocks_that_disagree_show_as_less_than_nothing():
     assert service_shares({"call_mean_ms": 4.0}, {"service": SERVICE})["network_ms"] == -0.5
 
 
+@pytest.mark.parametrize(("calls", "known"), [(100, True), (96, True), (94, False)])
+def test_calls_that_the_client_gave_up_are_in_the_services_mean_alone(calls, known):
+    found = service_shares({"call_mean_ms": 6.0, "calls": calls}, {"service": SERVICE})
+    assert ("network_ms" in found, "network_share" in found, found["model_ms"]) == (known, known, 3.0)
+
+
 @pytest.mark.parametrize("last", [{}, {"call_mean_ms": 0.0}, {"call_mean_ms": "6"}])
 def test_without_the_clients_mean_the_services_figures_stand_alone(last):
     assert sorted(service_shares(last, {"service": SERVICE})) == ["cache_hit", "loading_wait_ms", "model_ms", "overhead_ms"]
