@@ -33,6 +33,7 @@ from benchmarking.studies.record import StudyRecord
 from definitions.errors import UserError
 from definitions.program import command
 from definitions.resolve import Resolved, resolve
+from definitions.results_folder import results_words
 from definitions.schema import Mode
 from definitions.yaml_source import parse_yaml
 
@@ -245,7 +246,9 @@ def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: 
         folded.forecast, folded.forecast_after = forecast_text(rows), state.finished
     primary = definition.primary_objective
     ended = "" if state.ended is None else str(state.ended["message"])
-    goes_on = "" if running or not state.jobs or not folded.stored.outlives_controller else _left_to_themselves(len(state.jobs), about[0])
+    goes_on = ""
+    if state.jobs and folded.stored.outlives_controller and not running:
+        goes_on = _left_to_themselves(len(state.jobs), about[0], folded.stored.spec.results_dir)
     return ExperimentStatus(
         *about,
         _standing(state, running=running),
@@ -263,10 +266,11 @@ def _status(folded: _Folded, about: tuple[str, str, str, int, str], *, running: 
     )
 
 
-def _left_to_themselves(jobs: int, tag: str) -> str:
+def _left_to_themselves(jobs: int, tag: str, results_dir: Path) -> str:
     """Return what is to be known of jobs that nobody controls."""
     some = "1 job goes" if jobs == 1 else f"{jobs} jobs go"
-    return f"{some} on without a controller: `{command('run', '--resume', tag)}` takes over, `{command('stop', tag)}` ends"
+    words = results_words(results_dir)
+    return f"{some} on without a controller: `{command('run', '--resume', tag, *words)}` takes over, `{command('stop', tag, *words)}` ends"
 
 
 class StatusTeller:

@@ -22,7 +22,7 @@ from benchmarking.studies.files import changing, discard_study, read_study, spen
 from benchmarking.studies.standing import final_ending
 from definitions.errors import EXIT_DONE, EXIT_FAILURES, OutriderError, UserError
 from definitions.program import command
-from definitions.results_folder import default_results_dir
+from definitions.results_folder import results_words
 from launch.at_once import at_once
 from launch.crew import Crew
 from launch.crew_progress import CrewProgress
@@ -242,7 +242,7 @@ def _check_code(specs: Sequence[ExperimentSpec], *, accepted: bool) -> None:
 
 def resume_command(tag: str, request: RunRequest) -> str:
     """Return the command that goes on with a tag, with the folder of results where it is not the usual one, and where it was launched."""
-    words = [] if request.results_dir == default_results_dir() else ["--results_dir", str(request.results_dir)]
+    words = results_words(request.results_dir)
     if request.launched_remotely:
         bucket, _, prefix = shared_root(request.launched_remotely).removeprefix("s3://").partition("/")
         words += ["--take_over", "--remote_bucket", bucket, "--remote_prefix", prefix]

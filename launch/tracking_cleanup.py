@@ -14,6 +14,7 @@ from benchmarking.report.text import table
 from benchmarking.tracking.registry import MLFLOW, check_tracker, make_tracker
 from definitions.errors import EXIT_CLOUD, EXIT_DONE, UserError
 from definitions.program import command
+from definitions.results_folder import results_words
 
 
 def delete_tracked(tag: str, kinds: Sequence[str], results_dir: Path, environ: MutableMapping[str, str], agree: Callable[[], None]) -> int:
@@ -34,7 +35,7 @@ def delete_tracked(tag: str, kinds: Sequence[str], results_dir: Path, environ: M
         check_tracker(kind, environ)
     live = [folder for folder in experiments_of(results_dir / tag) if is_held(folder)]
     if live:
-        raise UserError(f"{tag} still runs: {live[0]}", "it would be told again", command("stop", tag))
+        raise UserError(f"{tag} still runs: {live[0]}", "it would be told again", command("stop", tag, *results_words(results_dir)))
     failed = False
     trackers: list[tuple[str, Tracker]] = []
     rows: list[list[str | int]] = []

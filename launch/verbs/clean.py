@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from definitions.errors import EXIT_CLOUD, UserError
 from definitions.program import command
 from definitions.quantities import size_text
+from definitions.results_folder import results_words
 from launch.parser import VerbParser
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ def _check_none_left(tag: str, results_dir: Path) -> None:
 
     for folder in experiments_of(results_dir / tag):
         if jobs := left_running(folder):
-            raise UserError(f"{tag} still has jobs that go on without a controller: {jobs}", "they still write", command("stop", tag))
+            stop = command("stop", tag, *results_words(results_dir))
+            raise UserError(f"{tag} still has jobs that go on without a controller: {jobs}", "they still write", stop)
 
 
 def _clear_parts(tag: str, clients: Clients) -> None:

@@ -184,6 +184,9 @@ def _text(found: Sequence[ExperimentStatus], form: str) -> str:
     ends = [
         f"{one.tag}/{one.benchmark} {one.method} {one.seed}, trial {trial}: {text}" for one in found for trial, text in one.running.items()
     ]
+    # A note may hold commands, of which half is of no use.
+    cut = [one for one in found if "`" in one.note and _short(one.note) != one.note]
+    ends += [f"{one.tag}/{one.benchmark} {one.method} {one.seed}: {one.note}" for one in cut]
     return "\n\n".join([shown, "\n".join(ends)]) if ends else shown
 
 

@@ -113,7 +113,8 @@ def test_killed_jobs_go_on_and_the_next_controller_takes_them_over_with_all_that
     code, said = outrider(toy, "status", "d")
     assert code == 0
     assert "2 jobs go on without a controller: " in said
-    assert "--resume d` takes over" in said
+    assert f"--resume d --results_dir {toy.results}` takes over, " in said
+    assert f"stop d --results_dir {toy.results}` ends" in said
     (running,) = jobs_left(toy)
     with start(toy, "--resume", "d") as controller:
         until(lambda: starts(toy) == ["0", "1", "2"])  # of the third trial, as the second was read as ended
