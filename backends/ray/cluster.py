@@ -32,6 +32,7 @@ NAMESPACE = "outrider"
 """Ray's, in which actors have their names."""
 _READ_WITH_EACH_CALL = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 """Variables that stay set as long as a cluster of this machine is there."""
+_NOT_STARTED = "Starting Ray client server failed"
 _CLIENT = "python -m pip install 'ray[client]'"
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
@@ -139,7 +140,7 @@ class RayConnection:
     def _connect(self, address: str) -> None:
         asked = f"the Ray cluster at {address}"
         try:
-            self.ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+            self._init(address)
         except Exception as error:
             said = " ".join(str(error).split())
             if "ray[client]" in said:
@@ -148,6 +149,17 @@ class RayConnection:
             if "ersion mismatch" in said or "different version" in said:
                 raise UserError(f"{asked} is of another version of Ray or Python", said, "install the cluster's versions here") from error
             raise UserError(f"{asked} cannot be used", f"{type(error).__name__}: {said}", "`ray status` on its head says more") from error
+
+    def _init(self, address: str) -> None:
+        for is_last in (False, True):
+            try:
+                self.ray.init(address=address, namespace=NAMESPACE, log_to_driver=False, configure_logging=False, logging_level="ERROR")
+            except ConnectionError as error:
+                # The head forks a process for each of its clients while other threads are in gRPC, and now and then that stands still.
+                if is_last or _NOT_STARTED not in str(error):
+                    raise
+            else:
+                return
 
     def _start(self, environ: Mapping[str, str]) -> None:
         # Short, as sockets below it have names of at most 107 bytes.

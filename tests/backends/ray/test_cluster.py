@@ -82,6 +82,25 @@ def test_an_address_of_rays_client_without_its_package_is_said(monkeypatch):
             RayConnection(address, {})
 
 
+def test_a_head_that_did_not_start_what_serves_a_client_is_asked_once_more(monkeypatch):
+    import ray
+
+    asked = []
+
+    def init(**_):
+        asked.append(1)
+        raise ConnectionAbortedError("RuntimeError: Starting Ray client server failed. See ray_client_server_23000.err")
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        with pytest.raises(UserError, match="cannot be used"):
+            RayConnection(f"ray://127.0.0.1:{server.getsockname()[1]}", {})
+    assert len(asked) == 2
+
+
 def test_jobs_run_where_only_rays_client_is_reached(cluster, tmp_path):
     pytest.importorskip("grpc")
     (tmp_path / "main.py").write_text("from outrider_report import report\nreport(loss=1.0)\n")
