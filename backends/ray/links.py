@@ -84,8 +84,10 @@ class NodeLinks:
         return {*self._links}
 
     def lose(self, node: str) -> None:
-        """Forget a node that is no more."""
-        self._links.pop(node, None)
+        """Forget a node that is no more, or whose agent cannot go on: what runs there ends, as its jobs are told to have ended."""
+        link = self._links.pop(node, None)
+        if link is not None:
+            link.end()
 
     def tell_all(self, message: NodeMessage) -> None:
         """Send a message to all nodes that have a link."""
@@ -157,7 +159,7 @@ class NodeLinks:
         self._links.clear()
 
     def close(self) -> None:
-        """Release all actors; what runs there has been told to end before."""
+        """Release all actors, with what still runs there."""
         for link in [*self._links.values()]:
             link.close()
         self._links.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -135,9 +136,15 @@ class NodeLink:
         self._last_told = tell.remote(next(self._numbers), framed(message), digest, archive, job, self._by)
 
     def close(self) -> None:
-        """Release the actor; what runs there has been told to end before."""
+        """Release the actor, with what still runs there, once it has heard what it was told."""
         self.let_go()
         self._connection.ray.kill(self._actor)
+
+    def end(self) -> None:
+        """Release the actor at once, with what still runs there; its name is free then."""
+        self._is_closed = True
+        with contextlib.suppress(Exception):  # it is gone, or its cluster
+            self._connection.ray.kill(self._actor)
 
     def let_go(self) -> None:
         """Listen no more, and leave the actor with what runs there to whoever takes it over."""

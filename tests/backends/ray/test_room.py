@@ -122,6 +122,27 @@ def test_a_node_without_room_on_its_disk_is_the_cause(cluster, tmp_path, monkeyp
     assert re.search(r"its node \S+ could not run it: .*No space left on device", ended.message)
 
 
+def test_a_node_that_could_not_run_a_job_runs_the_next_one_also_where_jobs_outlive_their_controller(cluster, tmp_path, monkeypatch):
+    put = agent.NodeAgent.put
+
+    def full(self, digest, archive):
+        """As `put`, but there is no room for a source with a large file."""
+        if b"large.py" in archive[:512]:
+            raise OSError(28, "No space left on device")
+        return put(self, digest, archive)
+
+    monkeypatch.setattr(agent.NodeAgent, "put", full)
+    (tmp_path / "large" / "source").mkdir(parents=True)
+    (tmp_path / "large" / "source" / "large.py").write_text("")
+    with contextlib.closing(RayBackend(tmp_path / "experiment", address=cluster.address, detach=True)) as backend:
+        backend.submit(job(tmp_path / "large", "large"))
+        assert closed(collect(backend, all_closed("large")), "large").cause is Cause.DISK_FULL
+        for name in ("one", "two"):  # each has a node of its own, so that one of them is the one above
+            backend.submit(job(tmp_path, name, "ray.3cpu"))
+        events = collect(backend, all_closed("one", "two"))
+    assert [closed(events, name).outcome for name in ("one", "two")] == [Outcome.COMPLETED] * 2
+
+
 def test_a_source_over_the_limit_is_refused_before_a_cluster_is_looked_for(tmp_path):
     with (tmp_path / "weights.bin").open("wb") as file:
         file.truncate(501 * 1024**2)
