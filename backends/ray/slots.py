@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ KEEP_S = 2.0
 Room = Callable[[Sequence[Mapping[str, float]], str], Any]
 
 _LOOK_S = 3600
+_PAUSE_S = 1.0
+"""Seconds until a slot that failed is asked for again."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,6 @@ class SlotFailed:
     """A slot will never have room."""
 
     slot: Slot
-    why: str
 
 
 class SlotBook:
@@ -123,6 +125,8 @@ class SlotBook:
         if isinstance(said, SlotReady):
             said.slot.idle_since = now
             self._slots.append(said.slot)
+        else:
+            self._give_back(self._connection, said.slot)  # it may have got its room, and failed at what comes after
 
     def take(self, key: Key) -> Slot | None:
         """Return a slot for a job that starts now; None where none is free."""
@@ -201,8 +205,9 @@ def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None],
         slot.nodes = tuple(places[number] for number in sorted(places))
         with_gpus = range(slot.key.count) if dict(slot.key.bundle).get("GPU") else ()
         slot.gpus = tuple(map(tuple, ray.get([_gpus_of(ray, slot, number).remote() for number in with_gpus])))
-    except Exception as error:  # noqa: BLE001 (removed meanwhile, or the cluster is gone)
-        post(SlotFailed(slot, f"{type(error).__name__}: {error}"))
+    except Exception:  # noqa: BLE001 (removed meanwhile, or the cluster is gone, which others say)
+        time.sleep(_PAUSE_S)
+        post(SlotFailed(slot))
         return
     post(SlotReady(slot))
 

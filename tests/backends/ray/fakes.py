@@ -59,10 +59,10 @@ class Desk:
         self.asked.append(Slot(key, None))
         return self.asked[-1]
 
-    def ready(self, *nodes: str, number: int = -1) -> Slot:
+    def ready(self, *nodes: str, number: int = -1, now: float = 1.0) -> Slot:
         """Let a slot that was asked for have its room."""
         self.asked[number].nodes = nodes
-        self.book.hear(SlotReady(self.asked[number]), 1.0)
+        self.book.hear(SlotReady(self.asked[number]), now)
         return self.asked[number]
 
 

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from backends.ray.slots import KEEP_S, MOST_ASKED, Slot, SlotBook, SlotFailed, SlotReady, key_of
+from backends.ray.slots import KEEP_S, MOST_ASKED, SlotFailed, SlotReady, key_of
+from tests.backends.ray.fakes import Desk
 
 SMALL, LARGE = key_of({"CPU": 1.0}), key_of({"GPU": 1.0, "CPU": 4.0})
-
-
-class Desk:
-    """A book whose cluster is two lists."""
-
-    def __init__(self) -> None:
-        self.asked: list[Slot] = []
-        self.given_back: list[Slot] = []
-        self.book = SlotBook(None, lambda said: None, self._ask, lambda connection, slot: self.given_back.append(slot))
-
-    def _ask(self, connection, key, post) -> Slot:
-        self.asked.append(Slot(key, None, ("node-1",)))
-        return self.asked[-1]
-
-    def ready(self, now: float) -> Slot:
-        self.book.hear(SlotReady(self.asked[-1]), now)
-        return self.asked[-1]
 
 
 def test_a_thousand_jobs_ask_for_a_few_slots():
@@ -35,7 +19,7 @@ def test_a_thousand_jobs_ask_for_a_few_slots():
 def test_a_slot_is_one_jobs_at_a_time_and_kept_for_the_next():
     desk = Desk()
     desk.book.ask([SMALL])
-    slot = desk.ready(10.0)
+    slot = desk.ready("node-1", now=10.0)
     assert desk.book.take(LARGE) is None
     assert desk.book.take(SMALL) is slot
     assert desk.book.take(SMALL) is None
@@ -48,11 +32,11 @@ def test_a_slot_is_one_jobs_at_a_time_and_kept_for_the_next():
 def test_a_free_slot_is_given_back_in_time_and_at_once_where_others_are_waited_for():
     desk = Desk()
     desk.book.ask([SMALL])
-    first = desk.ready(10.0)
+    first = desk.ready("node-1", now=10.0)
     assert desk.book.tidy(10.0 + KEEP_S, is_wanted=False) is None
     assert desk.given_back == [first]
     desk.book.ask([SMALL])
-    second = desk.ready(30.0)
+    second = desk.ready("node-1", now=30.0)
     desk.book.tidy(30.0, is_wanted=True)
     assert desk.given_back == [first, second]
 
@@ -69,11 +53,12 @@ def test_what_nobody_waits_for_any_more_is_taken_back():
 def test_a_slot_that_failed_is_asked_for_again_and_those_of_a_lost_node_are_gone():
     desk = Desk()
     desk.book.ask([SMALL])
-    desk.book.hear(SlotFailed(desk.asked[0], "removed"), 1.0)
+    desk.book.hear(SlotFailed(desk.asked[0]), 1.0)
+    assert desk.given_back == [desk.asked[0]]
     desk.book.ask([SMALL])
     assert len(desk.asked) == 2
-    desk.ready(2.0)
+    second = desk.ready("node-1", now=2.0)
     desk.book.lose("node-1")
     assert desk.book.take(SMALL) is None
     desk.book.close()
-    assert len(desk.given_back) == 1
+    assert desk.given_back == [desk.asked[0], second]
