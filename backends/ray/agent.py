@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import io
 import os
+import stat
 import subprocess
 import sys
 import tarfile
@@ -205,8 +206,9 @@ def _shared(scratch: Path) -> int:
     """Make the folder where it is not there, and return the descriptor of a lock that keeps it there while it is open."""
     while True:
         scratch.mkdir(mode=0o700, exist_ok=True)
-        if scratch.stat().st_uid != os.getuid():
-            raise RuntimeError(f"{scratch} belongs to another user of this node")
+        found = scratch.lstat()
+        if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode):
+            raise RuntimeError(f"{scratch} belongs to another user of this node, or is no folder of its own")
         with contextlib.suppress(FileNotFoundError):  # whoever was the last has just deleted it
             lock = os.open(scratch / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             fcntl.flock(lock, fcntl.LOCK_SH)

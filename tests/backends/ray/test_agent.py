@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -90,3 +91,12 @@ def test_whoever_leaves_the_scratch_folder_last_deletes_it(tmp_path, monkeypatch
         with pytest.raises(RuntimeError, match="has ended"):
             agent.take(9, 9, 60.0)
         assert left == ([path.name for path in (scratch / "experiments" / "toy").iterdir()] if scratch.exists() else None)
+
+
+def test_a_scratch_folder_that_is_a_link_to_another_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / f"scratch-{os.getuid()}").symlink_to(tmp_path / "mine")
+    with pytest.raises(RuntimeError, match="belongs to another user of this node, or is no folder"):
+        NodeAgent("scratch", str(ROOT))
+    assert [*(tmp_path / "mine").iterdir()] == []
