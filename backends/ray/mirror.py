@@ -18,7 +18,10 @@ from backends.sagemaker.aws.clients import Clients, is_emulated
 from backends.sagemaker.jobs.checkpoints import S3Checkpoints
 
 EVERY_S = 1.0
-"""Seconds between two looks; a file is sent when two looks have found it the same."""
+"""Seconds between two times at which files are sent."""
+
+_STEADY_SHARE = 0.2
+"""The part of that for which a file has to be the same before it is sent."""
 
 _OWN = ".outrider-"
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
@@ -73,7 +76,7 @@ class S3Mirror:
         folder: of the folders, each named by its key.
         post: has a call made by the thread that runs jobs.
         say: takes a sentence for whoever watches, in that thread.
-        every_s: seconds between two looks.
+        every_s: seconds between two times at which files are sent.
     """
 
     def __init__(
@@ -135,13 +138,18 @@ class S3Mirror:
         return files_of(place)
 
     def _send_until(self, end: threading.Event, key: str, place: Path, sent: State) -> None:
-        seen, said = dict(sent), ""
+        said = ""
         while True:
             is_last = end.wait(self._every_s)
             try:
-                now = files_of(place)
-                self._send(key, place, sent, {name: state for name, state in now.items() if is_last or seen.get(name) == state}, now)
-                seen, said = now, ""
+                seen = now = files_of(place)
+                if now != sent and not is_last:
+                    end.wait(_STEADY_SHARE * self._every_s)
+                    now = files_of(place)
+                self._send(key, place, sent, {name: state for name, state in now.items() if seen.get(name) == state})
+                if now == seen and all(sent.get(name) == state for name, state in now.items()):
+                    self._clear(key, sent, now)
+                said = ""
             except Exception as error:  # noqa: BLE001 (it is tried again; only what is lost at the end is lost)
                 text = " ".join(str(error).split("\n")[:2])
                 if text != said or is_last:
@@ -150,7 +158,7 @@ class S3Mirror:
             if is_last:
                 return
 
-    def _send(self, key: str, place: Path, sent: State, steady: State, now: State) -> None:
+    def _send(self, key: str, place: Path, sent: State, steady: State) -> None:
         client, bucket, folder = self._client(), self._store.bucket, self._store.folder(key)
         # In the order of their writing: what names other files is written after them.
         for name, state in sorted(steady.items(), key=lambda item: item[1][1]):
@@ -159,8 +167,11 @@ class S3Mirror:
                     with s3.s3_errors(f"s3://{bucket}/{folder}{name}: it cannot be written", bucket):
                         client.upload_file(str(place / name), bucket, folder + name)
                     sent[name] = state
-        gone = [name for name in sent if name not in now]
-        s3.delete_keys(client, bucket, [folder + name for name in gone])
+
+    def _clear(self, key: str, sent: State, now: State) -> None:
+        """Delete what is there no more, as all that is there now has been sent: else nothing might be left to go on from."""
+        folder, gone = self._store.folder(key), [name for name in sent if name not in now]
+        s3.delete_keys(self._client(), self._store.bucket, [folder + name for name in gone])
         for name in gone:
             del sent[name]
 

@@ -16,6 +16,8 @@ from .call import flattened
 ITERATION = "training_iteration"
 """What Ray Tune calls the number of a report."""
 
+_WHOLE = ".whole"
+"""The file of a checkpoint that is written last: where others copy it file by file, it comes last there too."""
 _FILLED_IN = {
     "config", "date", "done", "hostname", "iterations_since_restore", "node_ip", "pid", "should_checkpoint", "time_since_restore",
     "time_this_iter_s", "time_total_s", "timestamp", "trial_id",
@@ -34,7 +36,7 @@ class Checkpoints:
 
     def newest(self) -> tuple[int, Path] | None:
         """Return the iteration of the newest and where it is; None where there is none."""
-        names = sorted(self.folder.glob("checkpoint_[0-9]*")) if self.folder.is_dir() else []
+        names = sorted(path.parent for path in self.folder.glob(f"checkpoint_[0-9]*/{_WHOLE}"))
         return (int(names[-1].name.partition("_")[2]), names[-1]) if names else None
 
     def keep(self, iteration: int, write: Callable[[Path], None]) -> Path:
@@ -43,6 +45,7 @@ class Checkpoints:
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(parents=True)
         write(making)
+        (making / _WHOLE).touch()
         shutil.rmtree(made, ignore_errors=True)
         making.rename(made)
         for older in self.folder.glob("checkpoint_[0-9]*"):

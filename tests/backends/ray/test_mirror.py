@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import queue
+import threading
 import time
 from pathlib import Path
 
@@ -103,6 +105,41 @@ def test_what_was_written_last_is_kept_at_the_end_and_what_was_deleted_is_gone(n
     there.bring(dataclasses.replace(SPEC, restore_from="t0"))
     assert sorted(path.name for path in (there.folder / "t0").iterdir()) == ["last"]
     there.finish()
+
+
+def test_something_is_always_kept_of_a_job_that_writes_more_often_than_it_is_looked_at(nodes):
+    here, _ = nodes
+    here.mirror = S3Mirror(here.store, lambda: here.place.clients.get("s3"), here.folder, here.calls.put, here.said.append, every_s=0.5)
+    here.bring()
+    over = threading.Event()
+
+    def write() -> None:
+        for epoch in itertools.count():
+            here.write(f"epoch-{epoch}.new", str(epoch))
+            (here.folder / "t0" / f"epoch-{epoch}.new").rename(here.folder / "t0" / f"epoch-{epoch}")
+            (here.folder / "t0" / f"epoch-{epoch - 1}").unlink(missing_ok=True)
+            if over.wait(0.35):
+                return
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    client, kept = here.place.clients.get("s3"), set()
+    try:
+        deadline = time.monotonic() + 60
+        while len(kept) < 4 and time.monotonic() < deadline:
+            listed = client.list_objects_v2(Bucket="kept", Prefix=here.store.folder("t0")).get("Contents", [])
+            assert listed or not kept, "all were deleted before another was sent"
+            kept |= {one["Key"] for one in listed}
+            time.sleep(0.02)
+    finally:
+        over.set()
+        writer.join()
+    assert len(kept) >= 4
+    here.finish()
+    (last,) = client.list_objects_v2(Bucket="kept", Prefix=here.store.folder("t0"))["Contents"]
+    assert last["Key"] == here.store.folder("t0") + max(
+        (path.rsplit("/", 1)[-1] for path in {*kept, last["Key"]}), key=lambda name: int(name[6:])
+    )
 
 
 def test_another_trials_checkpoint_is_copied_and_one_that_starts_afresh_is_cleared(nodes):

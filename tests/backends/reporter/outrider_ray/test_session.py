@@ -86,3 +86,11 @@ def test_a_trial_is_one_process(monkeypatch):
     monkeypatch.setenv("OUTRIDER_TRIAL", "7")
     context = TrialContext()
     assert (context.get_trial_id(), context.get_world_size(), context.get_world_rank()) == ("7", 1, 0)
+
+
+def test_a_checkpoint_that_was_copied_in_part_is_none(tmp_path):
+    kept = Checkpoints(tmp_path)
+    kept.keep(9, lambda folder: (folder / "state").write_text("9"))
+    (tmp_path / "checkpoint_00000010").mkdir()
+    (tmp_path / "checkpoint_00000010" / "state").write_text("1")
+    assert kept.newest() == (9, tmp_path / "checkpoint_00000009")
