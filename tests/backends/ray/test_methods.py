@@ -102,8 +102,8 @@ def test_syne_tunes_own_tuner_over_the_cluster(bench, tmp_path):
 
 
 def test_canaries_forecast_the_full_job_and_a_race_ranks_by_it(bench, capfd):
-    # An epoch takes its processor time, and the dearer of two configurations five times as much.
-    work = "until = time.process_time() + 0.02 * given.x\n    while time.process_time() < until:\n        pass"
+    # An epoch takes its processor time; the dearer of two configurations takes longer in full than the second that is billed at least.
+    work = "until = time.process_time() + 0.08 * given.x\n    while time.process_time() < until:\n        pass"
     (bench.folder / "toy.py").write_text((bench.folder / "toy.py").read_text().replace("time.sleep(given.seconds)", work))
     bench.define(fidelity=LADDER, space="{x: {choice: [1.0, 5.0]}}", arguments="{fail_above: 9.0}", objectives="{cost_usd: min}")
     assert run("c", "--method", "CANARY", "--n_workers", "1", "--max_num_trials", "8") == 0
