@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from definitions.errors import EXIT_DONE, EXIT_FAILURES, UserError
+from definitions.program import install_extra
 from launch.report_files import REPORT, write_report
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def leave_report(
     except Exception as error:  # noqa: BLE001 - a fault in it is none of the study's, whose results are kept
         warn(f"no report: {type(error).__name__}: {error}; outrider report {tag_folder.name} tells more")
     else:
-        say(f"report: {written.path}" + ("" if written.drawn else " (tables only: figures need pip install 'outrider[report]')"))
+        say(f"report: {written.path}" + ("" if written.drawn else f" (tables only: figures need the extra, {install_extra('report')})"))
 
 
 def is_current(tag_folder: Path) -> bool:

@@ -24,6 +24,7 @@ from backends.common.gpus import gpu_ids
 from backends.ray.guard import ClusterGuard
 from backends.ray.head import WAIT_S
 from definitions.errors import UserError
+from definitions.program import install_extra
 
 _REACH_S = 5.0
 _ABANDON_S = 20.0
@@ -217,7 +218,7 @@ def _imported(address: str) -> Any:
         raise UserError(
             "back-end ray: the package ray is not installed here",
             str(error),
-            "python -m pip install 'outrider[ray]', in the cluster's version",
+            f"{install_extra('ray')}, with ray in the cluster's version",
         ) from error
     return ray
 

@@ -11,6 +11,7 @@ from benchmarking.export.files import cell
 from benchmarking.export.tables import tables_of
 from definitions.errors import UserError
 from definitions.files import replacing_with
+from definitions.program import install_extra
 
 _UNITS = ("_s", "_usd")
 """What names of seconds and of dollars end in."""
@@ -29,7 +30,7 @@ class ParquetExporter:
         try:
             import pyarrow.parquet
         except ModuleNotFoundError as error:
-            raise UserError("--to parquet", "it needs pyarrow, which is not installed here", "pip install 'outrider[parquet]'") from error
+            raise UserError("--to parquet", "it needs pyarrow, which is not installed here", install_extra("parquet")) from error
         self._pyarrow = pyarrow
 
     def experiment(self, one: ExportedExperiment, folder: Path) -> Sequence[str]:

@@ -138,7 +138,7 @@ def _fetched(name: str, model: ArchiveModel, batching: Batching, source: ModelSo
             "leave them out of `endpoint` and of the space, or give the model itself",
         )
     if source.fetch is None:
-        raise UserError(f"model {name!r}: {model.uri}", "no client for S3 is at hand", "pip install 'outrider[sagemaker]'")
+        raise UserError(f"model {name!r}: {model.uri}", "no client for S3 is at hand", "pip install boto3")
     version = source.fetch(model.uri, None)
     about = hashlib.sha256(f"{model.uri} {version}".encode()).hexdigest()
     inputs, outputs = _tensors(model.inputs), _tensors(model.outputs)

@@ -11,6 +11,7 @@ from benchmarking.page.drawing import Drawing, Section
 from benchmarking.page.layouts import HEIGHT, label
 from definitions.errors import UserError
 from definitions.files import replacing_with
+from definitions.program import install_extra
 
 FORMATS = ("png", "svg")
 _WIDTH, _WIDE = 760, 1200
@@ -20,7 +21,6 @@ _INK, _PAPER, _GRID = "#1b1f24", "#ffffff", "#e4e7eb"
 _TOP_LEFT = {"x": 0, "xref": "container", "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top"}
 _TIMEOUT_S = 120.0
 
-_INSTALL = "pip install 'outrider[report]'"
 _GET_CHROMIUM = (
     "install one (apt-get install chromium, or kaleido_get_chrome, which comes with kaleido), "
     "or say where one is: BROWSER_PATH=/path/to/chromium"
@@ -42,7 +42,7 @@ def write_pictures(sections: Sequence[Section], folder: Path) -> list[Path]:
         from kaleido import Kaleido
         from kaleido.errors import BrowserClosedError, BrowserFailedError, ChromeNotFoundError
     except ImportError:
-        raise UserError(asked, "the package kaleido, which draws pictures, is not installed", _INSTALL) from None
+        raise UserError(asked, "the package kaleido, which draws pictures, is not installed", install_extra("report")) from None
     try:
         # Its own way to typeset formulas would be asked for from the network.
         return asyncio.run(_written(Kaleido(n=1, timeout=_TIMEOUT_S, mathjax=False), sections, folder))

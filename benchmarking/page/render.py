@@ -10,10 +10,9 @@ from benchmarking.page.html import Html, data_block, element, escaped, joined, s
 from benchmarking.page.layouts import HEIGHT
 from benchmarking.page.library import DrawingLibrary, script_checksum
 from benchmarking.page.tables import render_table
+from definitions.program import install_extra
 
-WITHOUT_PLOTLY = (
-    "Figures are not drawn, as the package plotly is not installed: pip install 'outrider[report]', then make the report again."
-)
+WITHOUT_PLOTLY = f"Figures are not drawn, as the package plotly is not installed: {install_extra('report')}, then make the report again."
 
 
 def render(page: Page, library: DrawingLibrary | None, *, version: str = "") -> str:

@@ -21,6 +21,7 @@ from definitions.backend_description import DataAccess
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.ingestion import REQUIREMENTS
+from definitions.program import install_extra
 from definitions.schema import BenchmarkDefinition
 
 _MODEL = ("checkpoint_model", "checkpoint_scale", "checkpoint_dtype", "checkpoint_optimiser", "processes", "instance_count")
@@ -54,7 +55,7 @@ def checkpoint_problem(
         installed = is_installed or _is_installed
         missing = [name for name in packages_of(kind, str(settings.get("checkpoint_client") or "")) if not installed(name)]
         if missing:
-            how = f"pip install {' '.join(missing)}" + (f", or outrider[{kind.extra}]" if kind.extra else "")
+            how = f"pip install {' '.join(missing)}" + (f", or {install_extra(kind.extra)}" if kind.extra else "")
             return f"checkpoint {kind.name} needs what is not installed: {how}"
     if kind.in_s3 and described.data_access is DataAccess.NOTHING:
         return f"checkpoint {kind.name} needs an object store, and jobs of back-end {backend} read nothing"

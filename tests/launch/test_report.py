@@ -56,7 +56,7 @@ def test_what_could_not_be_read_stands_on_the_page_too_as_who_gets_it_saw_nothin
 def test_without_plotly_the_report_has_tables_and_says_what_to_install(reported, capfd, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["c", "--results_dir", str(reported.results)]) == 0
-    assert "pip install 'outrider[report]'" in capfd.readouterr().err
+    assert "pip install '.[report]'" in capfd.readouterr().err
     assert (reported.results / "c" / "report.html").stat().st_size < 300_000
 
 

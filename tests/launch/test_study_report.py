@@ -53,7 +53,10 @@ def test_without_plotly_it_has_tables_only_and_the_line_says_so(toy, run, monkey
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "plotly" else found(name, *more))
     _, out, _ = run(*WORDS)
-    assert out.splitlines()[-1] == "report: results/s/report.html (tables only: figures need pip install 'outrider[report]')"
+    assert (
+        out.splitlines()[-1]
+        == "report: results/s/report.html (tables only: figures need the extra, in Outrider's folder: pip install '.[report]')"
+    )
     assert (toy.results / "s" / "report.html").stat().st_size < 300_000
 
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 from backends.serving.base import ServerFailedError, ServerOptions
 from backends.serving.program import ServerProgram
 from backends.serving.v2 import V2Server
+from definitions.program import install_extra
 
 _LOOK_S = 0.01
 _ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +28,7 @@ class OrtServer(V2Server):
     def missing(cls) -> str:
         """Return which package is not installed."""
         gone = [name for name in ("numpy", "onnxruntime") if importlib.util.find_spec(name) is None]
-        return f"the package {gone[0]} is not installed; pip install 'outrider[serving]'" if gone else ""
+        return f"the package {gone[0]} is not installed; {install_extra('serving')}" if gone else ""
 
     async def begin(self, options: ServerOptions) -> tuple[ServerProgram, int]:
         """Start the program and read its port off the log."""

@@ -64,5 +64,5 @@ def test_an_experiment_without_trials_leaves_empty_tables(tmp_path):
 def test_without_pyarrow_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.delitem(sys.modules, "pyarrow.parquet", raising=False)
-    with pytest.raises(UserError, match=r"(?s)--to parquet.*needs pyarrow.*pip install 'outrider\[parquet\]'"):
+    with pytest.raises(UserError, match=r"(?s)--to parquet.*needs pyarrow.*pip install '\.\[parquet\]'"):
         ParquetExporter(context())

@@ -66,6 +66,6 @@ def test_a_browser_that_does_not_start_is_no_fault_of_ours(tmp_path, monkeypatch
 
 def test_without_kaleido_it_is_said_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "kaleido", None)
-    with pytest.raises(UserError, match=r"kaleido.* is not installed\n.*outrider\[report\]"):
+    with pytest.raises(UserError, match=r"kaleido.* is not installed\n.*pip install '\.\[report\]'"):
         write_pictures(SECTIONS, tmp_path / "pictures")
     assert not (tmp_path / "pictures").exists()

@@ -18,6 +18,7 @@ from benchmarking.planning.checkpoints import (
 from benchmarking.planning.inputs import Inputs
 from benchmarking.workloads.checkpointing import places
 from definitions.errors import UserError
+from definitions.program import install_extra
 from definitions.schema import BenchmarkDefinition
 
 ALL = lambda name: True  # noqa: E731
@@ -54,12 +55,12 @@ def test_a_package_that_is_missing_is_named_before_the_start_where_jobs_run_here
     definition = made({"checkpoint": {"choice": ["disk", "lightning_disk", "dcp_s3"]}})
     without = {"s3torchconnector"}.__contains__
     assert checkpoint_problem(definition, "local", {"checkpoint": "disk"}, without) is None
-    lightning = "checkpoint lightning_disk needs what is not installed: pip install lightning, or outrider[lightning]"
+    lightning = f"checkpoint lightning_disk needs what is not installed: pip install lightning, or {install_extra('lightning')}"
     assert checkpoint_problem(definition, "local", {"checkpoint": "lightning_disk"}, without) == lightning
     assert checkpoint_problem(definition, "sagemaker", {"checkpoint": "lightning_disk"}, without) is None
     assert left_out(definition, "local", without) == [
         f"left out: {lightning}",
-        "left out: checkpoint dcp_s3 needs what is not installed: pip install tenacity, or outrider[checkpoints]",
+        f"left out: checkpoint dcp_s3 needs what is not installed: pip install tenacity, or {install_extra('checkpoints')}",
     ]
     check_checkpoints(definition, "local", without)  # the disk is left
     with pytest.raises(UserError, match="its checkpoints\n  checkpoint lightning_disk needs what is not installed: pip install lightning"):
