@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from backends.common.aws_client import boto3_missing
 from backends.deployment import ModelPackage, Tensor
 from backends.engine_order import EngineBuilder
 from benchmarking.models.engines import engine, half_reference, trtexec_arguments
@@ -138,7 +139,7 @@ def _fetched(name: str, model: ArchiveModel, batching: Batching, source: ModelSo
             "leave them out of `endpoint` and of the space, or give the model itself",
         )
     if source.fetch is None:
-        raise UserError(f"model {name!r}: {model.uri}", "no client for S3 is at hand", "pip install boto3")
+        raise boto3_missing(f"model {name!r}: {model.uri}")
     version = source.fetch(model.uri, None)
     about = hashlib.sha256(f"{model.uri} {version}".encode()).hexdigest()
     inputs, outputs = _tensors(model.inputs), _tensors(model.outputs)
