@@ -18,6 +18,7 @@ from benchmarking.planning.checkpoints import left_out
 from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.decisions import Disk, Facts, decisions
 from benchmarking.planning.unheard_keys import unheard_keys
+from benchmarking.planning.unknown_values import unknown_values
 from definitions.backend_description import BackendDescription
 from definitions.backend_registry import backend_description
 from definitions.scaling import scale_lines
@@ -118,6 +119,7 @@ def _told(definition: BenchmarkDefinition) -> list[str]:
     """Return what is to be said of keys: which the script cannot hear, and which have other names in the tables."""
     unheard = unheard_keys(definition)
     found = [] if unheard is None else [f"{unheard.asked}: {unheard.fact}; {unheard.advice}"]
+    found += unknown_values(definition)
     keys = definition.configuration_keys
     columns = zip(keys, trials_header(definition)[1 : 1 + len(keys)], strict=True)
     renamed = ", ".join(f"{key} is {column}" for key, column in columns if column != key)

@@ -22,8 +22,8 @@ def definition_hash(definition: BenchmarkDefinition, method: str | None = None) 
     In it: script name, how it is called, what is read, arguments, space (in normal form) or trials, valid, inputs, datasets, models,
     endpoint, repeats, order, objectives (in their order), fidelity, exclusive, preload, points_to_evaluate, the back-end's block, and
     the arguments of `method` where it is a variant.
-    Not in it: name, description, source_dir, include, python, budget, n_workers, study, other methods, the options of the block that its
-    back-end says do not determine results.
+    Not in it: name, description, source_dir, include, python, budget, n_workers, study, compare_within, other methods, the options of the
+    block that its back-end says do not determine results.
 
     Args:
         definition: as resolved for a back-end.

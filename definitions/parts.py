@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from definitions.command import ArgumentsStyle, Command, Environment, WorkingDir
 from definitions.endpoint import EndpointBlock
@@ -100,6 +100,15 @@ Trial = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
 Arguments = Annotated[dict[str, ArgumentValue], AfterValidator(_check_keys)]
 StandsFor = dict[str, dict[str, Text]]
 """Keys of configurations and arguments -> the text of a value -> what it stands for, where that cannot be had."""
+
+
+def _each_value(given: Any) -> Any:
+    """Return a list of keys as a mapping in which each value of theirs stands alone."""
+    return {key: {} for key in given} if isinstance(given, (list, tuple)) and all(isinstance(key, str) for key in given) else given
+
+
+CompareWithin = Annotated[dict[str, dict[str, tuple[ArgumentValue, ...]]], BeforeValidator(_each_value)]
+"""Keys of configurations that are circumstances -> name of a group -> the values in it; a value in no group stands alone."""
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 

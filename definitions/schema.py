@@ -37,6 +37,7 @@ from definitions.parts import (
     OF_REPORTS,
     Arguments,
     Budget,
+    CompareWithin,
     ContradictionError,
     InputChannel,
     Keep,
@@ -151,6 +152,11 @@ class BenchmarkDefinition(Model):
     endpoint: EndpointBlock | None = None
     scale: Share = 1.0
     stands_for: StandsFor = {}
+    compare_within: CompareWithin = Field(
+        {},
+        description="keys that are circumstances and no choice, e.g. [dataset]: only configurations of the same value are compared; "
+        "or groups of values, {dataset: {small: [a, b], large: [c, d]}}",
+    )
     repeats: Positive = 1
     order: Order = "default"
     objectives: Annotated[dict[str, Mode], Field(min_length=1)]
@@ -219,6 +225,9 @@ class BenchmarkDefinition(Model):
             for there, what in ((keys, "a key of the configurations"), (self.arguments, "a fixed argument")):
                 if argument in there:
                     yield ("fidelity", "argument"), f"{argument!r} is both the fidelity's argument and {what}; keep one"
+        for key in self.compare_within:
+            if key not in (*keys, *self.arguments):
+                yield ("compare_within", key), f"{key!r} is no key of the configurations; there are: {', '.join(keys) or 'none'}"
         if self.seed_argument is not None and self.seed_argument in (*keys, *self.arguments):
             yield ("seed_argument",), f"{self.seed_argument!r} is given a value elsewhere; keep one"
         if self.read and self.program is None:

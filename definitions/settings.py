@@ -34,6 +34,7 @@ _OPEN = (
     "lists",
     "environment",
     "stands_for",
+    "compare_within",
 )
 """Parts whose keys the user names."""
 

@@ -17,6 +17,7 @@ from benchmarking.export.trials_csv import trials_table
 from benchmarking.export.usage_csv import usage_table
 from benchmarking.report.comparison import comparison_rows
 from benchmarking.report.described import summary_of
+from benchmarking.report.strata import strata
 from benchmarking.report.summary import Summary, keys_shown, ranking, real_ranking
 from benchmarking.report.text import shown, table
 from definitions.errors import UserError
@@ -222,8 +223,12 @@ def result_of(spec: ExperimentSpec, state: ExperimentState, price_label: str = "
     objectives, primary, order = definition.objectives, definition.primary_objective, definition.configuration_keys
     stood_in = stand_ins(definition, spec.backend, price_label)
     summary = summary_of(definition, spec.backend, state, price_label, spec.folder, keeps_warm=keeps_warm)
-    ranked = real_ranking(ranking(state, primary, objectives[primary]), primary, stood_in)
-    measured = [] if ranked is None else [ranked.leader, *(one.other for one in ranked.comparisons)]
+    points = {number: one.first.configuration for number, one in state.evaluations.items()}
+    rankings = [
+        real_ranking(ranking(state, primary, objectives[primary], among=stratum.evaluations), primary, stood_in)
+        for stratum in strata(points, definition.compare_within)
+    ]
+    measured = [entry for ranked in rankings if ranked is not None for entry in (ranked.leader, *(one.other for one in ranked.comparisons))]
     keys = keys_shown([one.configuration for one in measured], order)
-    comparison = ResultTable(tuple(comparison_rows(ranked, primary, keys)), summary.verdict)
+    comparison = ResultTable(tuple(row for ranked in rankings for row in comparison_rows(ranked, primary, keys)), summary.verdict)
     return Result(spec, state, summary, ResultTable(tuple(trials_table(definition, state))), comparison)

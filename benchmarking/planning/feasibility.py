@@ -9,6 +9,7 @@ from benchmarking.planning.concurrency import instance_types
 from benchmarking.planning.inputs import input_problem
 from benchmarking.planning.job_builder import instance_type_of
 from benchmarking.planning.served import served_problem
+from benchmarking.planning.unknown_values import check_own_values
 from definitions.backend_registry import backend_description
 from definitions.errors import UserError
 from definitions.schema import BenchmarkDefinition
@@ -27,9 +28,11 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
         ruled_out: says why a forecast rules a trial out, or None.
 
     Raises:
-        UserError: the back-end has none of the instance types that configurations can ask for, or none of their checkpoints can be saved.
+        UserError: the back-end has none of the instance types that configurations can ask for, none of their checkpoints can be saved, or
+            our pipeline script is told of a model or a way of loading that there is not.
     """
     _check_instances(definition, backend)
+    check_own_values(definition)
     check_checkpoints(definition, backend)
     described = backend_description(backend)
     rules = definition.rules

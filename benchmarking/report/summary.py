@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from benchmarking.report.advice_text import advice_lines
 from benchmarking.report.epochs import ReadCosts, overtaking_lines
 from benchmarking.report.labels import varying_keys
 from benchmarking.report.pipelines import measured_pipeline
+from benchmarking.report.strata import strata
 from benchmarking.report.text import configuration_text, key_value, shown, table
 from benchmarking.report.verdict_text import verdict_sentence
 from benchmarking.report.warm import forked_text, warm_text
@@ -79,41 +80,68 @@ def summarise(
         benchmark: words of a command that name it, or its file, and where it runs.
     """
     primary, mode = next(iter(objectives.items()))
-    groups = _by_evaluation(state)
-    verdict = real_ranking(ranking(state, primary, mode), primary, stood_in)
+    measured_as = _by_evaluation(state)
     below = stood_in.notes([trial.configuration for trial in state.trials.values()])
-    unlabelled = groups
-    groups = {e: [_labelled(trial, stood_in) for trial in trials] for e, trials in groups.items()}
+    groups = {e: [_labelled(trial, stood_in) for trial in trials] for e, trials in measured_as.items()}
     points = {e: _point(trials[0]) for e, trials in groups.items()}
     keys = keys_shown(list(points.values()), keys_in_order)
-    lines = [verdict_sentence(_called(verdict, points), primary, keys, price_label)]
     several = len(state.codes) > 1
-    if several:
-        lines = [_across_versions(state, primary, mode, keys), *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in lines)]
-    means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
-    front = [list(means)[index] for index in pareto_front(list(means.values()), objectives)] if len(objectives) > 1 else []
-    lines += _not_beaten(front, points, keys, objectives) if len(front) > 1 else []
-    lines += _overtaking(unlabelled, keys, stood_in)
-    lines += _caveats(state)
-    lines += [] if verdict is None else _advice(verdict.leader.evaluation, unlabelled, keys, stood_in, definition, benchmark)
-    ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
-    has_rank = {entry.evaluation for entry in ranked}
-    order = [entry.evaluation for entry in ranked] + [e for e in groups if e not in has_rank]
-    measured = _measured(groups, objectives)
-    below = [*below, *([_CALLS_NOTE] if MODEL in measured else [])]
-    marks = [*(["front"] if front else []), *(["code"] if several else [])]
-    header = ["config", *keys, *objectives, *measured, "n", "status", *marks]
+    lines: list[str] = []
+    advice: list[str] = []
+    order: list[int] = []
+    front: list[int] = []
+    for stratum in strata(points, {} if definition is None else definition.compare_within):
+        there = {e: groups[e] for e in stratum.evaluations}
+        verdict = real_ranking(ranking(state, primary, mode, among=stratum.evaluations), primary, stood_in)
+        found = [verdict_sentence(_called(verdict, points), primary, keys, price_label)]
+        if several:
+            across = _across_versions(state, primary, mode, keys, stratum.evaluations)
+            found = [across, *(f"Of all together: {line[:1].lower()}{line[1:]}" for line in found)]
+        best = _front(there, objectives)
+        found += _not_beaten(best, points, keys, objectives) if len(best) > 1 else []
+        lines += [f"{stratum.label}: {line}" if stratum.label else line for line in found]
+        front += best
+        if verdict is not None:
+            advice += _advice(verdict.leader.evaluation, {e: measured_as[e] for e in there}, keys, stood_in, definition, benchmark)
+        ranked = [] if verdict is None else [verdict.leader, *(comparison.other for comparison in verdict.comparisons)]
+        order += dict.fromkeys([*(entry.evaluation for entry in ranked), *there])
+    lines += [*_overtaking(measured_as, keys, stood_in), *_caveats(state), *advice]
+    text = _table(state, groups, keys, objectives, order, front, below)
+    warm = warm_text(state, price_label) if keeps_warm else forked_text(state.trials.values())
+    overall = ranking(state, primary, mode)
+    best_of = (None, warm, None) if overall is None else (overall.leader.mean, warm, overall.leader.configuration)
+    return Summary("\n".join(lines), text, *best_of)
+
+
+def _table(
+    state: ExperimentState,
+    groups: Mapping[int, Sequence[TrialState]],
+    keys: Sequence[str],
+    objectives: Mapping[str, Mode],
+    order: Sequence[int],
+    front: Sequence[int],
+    below: Sequence[str],
+) -> str:
+    """Return the first rows of the table and what stands below it; empty where nothing was started."""
+    if not order:
+        return ""
+    measured, several = _measured(groups, objectives), len(state.codes) > 1
+    header = ["config", *keys, *objectives, *measured, "n", "status", *(["front"] if front else []), *(["code"] if several else [])]
     versions = {e: [", ".join(dict.fromkeys(trial.code for trial in groups[e]))] if several else [] for e in groups}
     rows = [
         [*_row(e, groups[e], keys, objectives, measured, e in front if front else None, state.setup.reported_level), *versions[e]]
         for e in order[:_ROWS]
     ]
-    text = "\n".join([table(header, rows), *([f"... and {len(order) - _ROWS} more"] if len(order) > _ROWS else []), *below])
-    warm = warm_text(state, price_label) if keeps_warm else forked_text(state.trials.values())
-    leader = None if verdict is None else verdict.leader
-    return Summary(
-        "\n".join(lines), text if rows else "", *((None, warm, None) if leader is None else (leader.mean, warm, leader.configuration))
-    )
+    more = [f"... and {len(order) - _ROWS} more"] if len(order) > _ROWS else []
+    return "\n".join([table(header, rows), *more, *below, *([_CALLS_NOTE] if MODEL in measured else [])])
+
+
+def _front(groups: Mapping[int, Sequence[TrialState]], objectives: Mapping[str, Mode]) -> list[int]:
+    """Return the configurations that are not beaten in every objective; none where there is one objective."""
+    if len(objectives) < 2:
+        return []
+    means = {e: {name: mean(_values(trials, name)) for name in objectives} for e, trials in groups.items() if _completed(trials)}
+    return [list(means)[index] for index in pareto_front(list(means.values()), objectives)]
 
 
 def _not_beaten(
@@ -143,7 +171,9 @@ def real_ranking(ranked: Ranking | None, primary: str, stood_in: StandIns) -> Ra
     return without_emulations(ranked, lambda one: stood_in.emulation(one.configuration)) if is_timed(primary) else ranked
 
 
-def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None = None) -> Ranking | None:
+def ranking(
+    state: ExperimentState, primary: str, mode: Mode, code: str | None = None, among: Collection[int] | None = None
+) -> Ranking | None:
     """Return how the completed evaluations compare in the primary objective; None where none was completed.
 
     Args:
@@ -151,10 +181,13 @@ def ranking(state: ExperimentState, primary: str, mode: Mode, code: str | None =
         primary: the objective.
         mode: its direction.
         code: version of the code whose measurements count; None for all.
+        among: numbers of the evaluations that are compared; None for all.
     """
     groups = {e: [trial for trial in trials if code is None or trial.code == code] for e, trials in _by_evaluation(state).items()}
     found = []
     for evaluation, trials in groups.items():
+        if among is not None and evaluation not in among:
+            continue
         values = {trial.repeat: value for trial in trials if (value := _value(trial, primary)) is not None}
         if values:
             spoilt = is_timed(primary) and all(is_disturbed(trial.last) for trial in trials if trial.repeat in values)
@@ -320,11 +353,11 @@ def _caveats(state: ExperimentState) -> list[str]:
     return lines
 
 
-def _across_versions(state: ExperimentState, primary: str, mode: Mode, keys: Sequence[str]) -> str:
+def _across_versions(state: ExperimentState, primary: str, mode: Mode, keys: Sequence[str], among: Collection[int]) -> str:
     """Return which configuration is the best that each version of the code measured, as values of different ones may not compare."""
     found = []
     for code in state.codes:
-        ranked = ranking(state, primary, mode, code)
+        ranked = ranking(state, primary, mode, code, among)
         if ranked is None:
             found.append(f"{shown(code)} completed nothing")
             continue

@@ -33,6 +33,7 @@ def hashed(**changes):
         {"methods": {"m": {"base": "RS"}}, "method": "m"},
         {"warm_start": ["t"], "reuse": True, "points_to_evaluate": [{"x": 0.5}]},
         {"stands_for": {"x": {"0.5": "a half"}}},
+        {"compare_within": ["x"]},
         {"budget": {"max_num_trials": 3}, "n_workers": 2, "log_cap": 1000},
         {"fidelity": {"kind": "per_job", "argument": "part", "ladder": [0.1, 0.2]}},
     ],

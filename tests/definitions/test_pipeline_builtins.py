@@ -57,6 +57,13 @@ def test_on_a_laptop_the_blog_says_what_stands_for_what():
     assert definition("blog_ingestion", "sagemaker").arguments["instance_type"] == "ml.p3.2xlarge"
 
 
+def test_the_blog_compares_no_small_set_with_a_large_one():
+    made = definition("blog_ingestion", "local")
+    groups = made.compare_within["dataset"]
+    assert sorted(name for values in groups.values() for name in values) == sorted(made.datasets)
+    assert all(name.split()[0] in value for name, values in groups.items() for value in values)
+
+
 def test_at_a_two_hundredth_the_blog_is_small_but_each_set_has_a_steady_window():
     made = definition("blog_ingestion", "local", "scale=0.005")
     found = {name: one.samples for name, one in scaled(made).items()}

@@ -112,6 +112,7 @@ def test_rules_are_read_where_they_stand():
             {"trials": [{"instance_count": 1}, {"instance_count": 1.5}]},
             "trials.1.instance_count: a job has a whole number of instances, and at least 1; 1.5 was given",
         ),
+        ({"space": {"a": 1}, "compare_within": ["b"]}, "compare_within.b: 'b' is no key of the configurations; there are: a"),
         ({"space": {"a": 1}, "valid": ["b > 1"]}, "valid.0: 'b > 1' names 'b', which is no key of the configurations; known: a"),
     ],
 )
@@ -138,6 +139,12 @@ def test_a_variant_gathers_its_arguments_from_beside_its_base():
 def test_configuration_keys_in_the_order_of_the_definition():
     assert definition(space={"b": 1, "a": 2}).configuration_keys == ("b", "a")
     assert definition(base_trial={"z": 1}, trials=[{"a": 1}, {"z": 2, "b": 3}]).configuration_keys == ("z", "a", "b")
+
+
+def test_circumstances_are_keys_or_groups_of_their_values():
+    assert definition(space={"a": 1}, compare_within=["a"]).compare_within == {"a": {}}
+    groups = {"a": {"small": [1, 2], "large": [3]}}
+    assert definition(space={"a": 1}, compare_within=groups).compare_within == {"a": {"small": (1, 2), "large": (3,)}}
 
 
 def test_trials_are_laid_over_their_base():

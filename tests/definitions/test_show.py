@@ -56,6 +56,7 @@ models: {}                            # default
 endpoint: null                        # default
 scale: 1.0                            # default
 stands_for: {}                        # default
+compare_within: {}                    # default
 repeats: 2                            # demo.yaml:9 (local)
 order: default                        # default
 objectives:

@@ -10,6 +10,8 @@ from typing import Any
 
 START_METHODS = ("fork", "spawn", "forkserver")
 LOADERS = ("torch", "stateful")
+LISTED: Mapping[str, tuple[str, ...]] = {"start_method": START_METHODS, "loader": LOADERS, "s3_reader": ("sequential", "range_based")}
+"""Knobs that are one of a few words."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Knobs:
         for name in ("loader_workers", "prefetch_factor", "torch_threads", "max_bad_samples", "s3_buffer"):
             if getattr(self, name) < 0:
                 raise SystemExit(f"{name} is {getattr(self, name)}: it is at least 0")
-        for name, known in (("start_method", START_METHODS), ("loader", LOADERS)):
+        for name, known in LISTED.items():
             if getattr(self, name) not in known:
                 raise SystemExit(f"{name} is {getattr(self, name)!r}: it is one of {', '.join(known)}")
 
@@ -91,10 +93,9 @@ class Knobs:
 
 def add_knobs(parser: argparse.ArgumentParser) -> None:
     """Add an option for each knob to a script's parser."""
-    known: dict[str, tuple[str, ...]] = {"start_method": START_METHODS, "loader": LOADERS, "s3_reader": ("sequential", "range_based")}
     for field in fields(Knobs):
         kind = _flag if isinstance(field.default, bool) else type(field.default)
-        parser.add_argument(f"--{field.name}", type=kind, default=field.default, choices=known.get(field.name))
+        parser.add_argument(f"--{field.name}", type=kind, default=field.default, choices=LISTED.get(field.name))
 
 
 def knobs_from(asked: argparse.Namespace) -> Knobs:

@@ -293,3 +293,23 @@ def test_where_the_time_of_calls_went_is_in_the_table_of_what_a_service_served()
     assert table[0].split()[3:7] == ["model_ms", "overhead_ms", "network_ms", "network_share"]
     assert table[2].split()[3:7] == ["3.000", "1.000", "4.000", "0.5000"]
     assert "by CloudWatch" in table[-1]
+
+
+def test_what_is_a_circumstance_has_a_verdict_for_each_of_its_groups():
+    definition = BenchmarkDefinition(
+        name="b", script="a.py", space={"x": {"choice": [0, 10, 20, 30]}}, objectives={"loss": "min", "acc": "max"},
+        compare_within={"x": {"small": [0, 10], "large": [20, 30]}},
+    )  # fmt: skip
+    state = ExperimentState(StateSetup(objectives=definition.objectives))
+    for number, (loss, acc) in enumerate([(0.5, 0.1), (0.25, 0.2), (9.0, 0.3), (8.0, 0.2)]):
+        trial = TrialState(number, number, TrialSpec({"x": number * 10}), status=TrialStatus.COMPLETED)
+        trial.last.update(loss=loss, acc=acc)
+        state.trials[number] = trial
+    summary = summarise(state, definition.objectives, definition=definition)
+    first, second, third = summary.verdict.splitlines()
+    assert first.startswith("small: Best seen: configuration 1 (x=10): loss = 0.2500, 2.00x better than configuration 0.")
+    assert second.startswith("large: Best seen: configuration 3 (x=30): loss = 8.000, 1.13x better than configuration 2.")
+    assert third.startswith("large: Not beaten in every objective (loss, acc): 2 (x=20), 3 (x=30)")
+    assert [line.split()[0] for line in summary.table.splitlines()[2:]] == ["1", "0", "3", "2"]
+    assert [line.split()[-1] for line in summary.table.splitlines()[2:]] == ["*", "-", "*", "*"]
+    assert summary.best_config == {"x": 10}
