@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from pathlib import Path
 
 from definitions.quantities import size_text
@@ -15,6 +16,7 @@ _COPY_BYTES = 1 << 20
 _LEAST_BYTES = 1 << 16
 _LONGEST_LINE = 4096
 _MARK_BYTES = 120
+_MARK = re.compile(rb"\n" + re.escape(LEFT_OUT) + rb"(\d+) bytes of output, [^\n]*\n")
 
 
 class CappedLog:
@@ -28,7 +30,8 @@ class CappedLog:
 
     Attributes:
         lost_bytes: what could not be written, as on a full disk.
-        left_out_bytes: what was written and taken out again.
+        left_out_bytes: what was written and taken out again, also by whoever wrote to the file before.
+        known_bytes: of the output, what the file has had when it was opened.
     """
 
     def __init__(self, path: Path, cap_bytes: int | None = None) -> None:
@@ -41,6 +44,8 @@ class CappedLog:
             self._size = os.lseek(self._descriptor, 0, os.SEEK_END)
         except OSError:
             self._descriptor, self._size = -1, 0
+        self._find_mark()
+        self.known_bytes = self._size + self.left_out_bytes - (_MARK_BYTES if self._head_bytes else 0)
 
     def write(self, data: bytes) -> None:
         """Append output. A file that cannot be written ends nothing: the lost bytes are counted."""
@@ -81,6 +86,15 @@ class CappedLog:
             end += len(piece)
         os.ftruncate(self._descriptor, at)
         self._size = os.lseek(self._descriptor, at, os.SEEK_SET)
+
+    def _find_mark(self) -> None:
+        """Take in what an earlier writer has left out, as its line says."""
+        if self._cap_bytes is None or self._size < self._cap_bytes // 4:
+            return
+        first = self._cap_bytes // 4
+        found = _MARK.search(os.pread(self._descriptor, _LONGEST_LINE + _MARK_BYTES, first))
+        if found is not None:
+            self._head_bytes, self.left_out_bytes = first + found.start(), int(found[1])
 
     def _line_start(self, at: int) -> int:
         """Return where the first line begins after a place, or the place itself where none begins soon after it."""

@@ -61,8 +61,8 @@ class RayJob:
         if piece.job not in self.logs:
             path = folder / f"{piece.job}.log"
             # Of what comes again after a controller has gone, what it had written is there already.
-            self._logged[piece.job] = path.stat().st_size if path.exists() else 0
-            self.logs[piece.job] = CappedLog(path, self.spec.log_cap_bytes)
+            log = self.logs[piece.job] = CappedLog(path, self.spec.log_cap_bytes)
+            self._logged[piece.job] = log.known_bytes
         known = self._logged[piece.job]
         self.logs[piece.job].write(piece.text[max(0, known - piece.at) :])
         self._logged[piece.job] = max(known, piece.at + len(piece.text))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.common.capped_log import CappedLog
+from backends.common.capped_log import LEFT_OUT, CappedLog
 
 CAP = 1 << 16
 
@@ -80,3 +80,15 @@ def test_a_folder_that_is_not_there_is_counted(tmp_path: Path) -> None:
     log.close()
     assert log.lost_bytes == 100
     assert not (tmp_path / "none").exists()
+
+
+def test_one_that_goes_on_knows_how_much_was_printed_and_leaves_one_mark(tmp_path: Path) -> None:
+    first = written(tmp_path / "a.log", 200)
+    first.close()
+    log = CappedLog(tmp_path / "a.log", CAP)
+    assert (log.known_bytes, log.left_out_bytes) == (1400 * 200, first.left_out_bytes)
+    log.write(numbered(20_000, 20_000))
+    log.close()
+    content = (tmp_path / "a.log").read_bytes()
+    assert content.count(LEFT_OUT) == 1
+    assert CappedLog(tmp_path / "a.log", CAP).known_bytes == 14 * 40_000
