@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import io
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -40,7 +41,9 @@ class NodeAgent:
         lock = _shared(self._scratch)
         root = root or self.put(digest, code)
         descriptor, self._errors = tempfile.mkstemp(prefix="node-", suffix=".log", dir=self._scratch)
-        environment = {**environment_of_node(), "PYTHONPATH": root, "OUTRIDER_NODE_SCRATCH": f"{lock}:{self._scratch}"}
+        of_node = environment_of_node()
+        path = os.pathsep.join([root, *filter(None, [of_node.get("PYTHONPATH")])])
+        environment = {**of_node, "PYTHONPATH": path, "OUTRIDER_NODE_SCRATCH": f"{lock}:{self._scratch}"}
         command = [sys.executable, "-m", "backends.ray.node_process"]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(
@@ -68,8 +71,10 @@ class NodeAgent:
             making = Path(tempfile.mkdtemp(dir=target.parent))
             with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
                 tar.extractall(making, filter="fully_trusted")
-            with contextlib.suppress(OSError):  # another agent of this node was first
+            try:
                 making.rename(target)
+            except OSError:  # another agent of this node was first, or another message
+                shutil.rmtree(making, ignore_errors=True)
         return str(target)
 
     def tell(
@@ -85,14 +90,18 @@ class NodeAgent:
             job: name of the job that it starts, and where it has its room.
             by: whose message it is; one of an earlier controller comes too late.
         """
+        failed = ""
+        try:
+            # Nobody else waits for it: a folder may take longer to unpack than the controller waits for an answer.
+            if digest and by == self._by:
+                self.put(digest, archive)
+        except OSError as error:
+            failed = f"{type(error).__name__}: {error}"
         with self._changed:
             if by != self._by:
                 return
-            try:
-                if digest:
-                    self.put(digest, archive)
-            except OSError as error:
-                self._failed = f"{type(error).__name__}: {error}"
+            if failed:
+                self._failed = failed
                 self._changed.notify_all()
                 return
             if number >= self._next:

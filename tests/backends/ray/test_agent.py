@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import threading
 from pathlib import Path
 
 import pytest
 
 from backends.events import Closed, Reported
+from backends.failures import Outcome
 from backends.job_spec import JobSpec
 from backends.processes.node_messages import FinishJobs, NodeSettings, StartJob, batch_of, framed
 from backends.ray.agent import NodeAgent
@@ -100,3 +102,44 @@ def test_a_scratch_folder_that_is_a_link_to_another_is_refused(tmp_path, monkeyp
     with pytest.raises(RuntimeError, match="belongs to another user of this node, or is no folder"):
         NodeAgent("scratch", str(ROOT))
     assert [*(tmp_path / "mine").iterdir()] == []
+
+
+def test_a_folder_is_unpacked_while_others_are_answered(agent, monkeypatch):
+    put, may_go_on = agent.put, threading.Event()
+
+    def slow(digest: str, archive: bytes) -> str:
+        assert may_go_on.wait(60.0)
+        return put(digest, archive)
+
+    monkeypatch.setattr(agent, "put", slow)
+    agent.tell(1, framed(NodeSettings("experiments/toy", "token-of-an-agents-test", 5.0)))
+    telling = threading.Thread(target=agent.tell, args=(3, framed(FinishJobs(0.0)), "abc", archive(main="")))
+    telling.start()
+    assert agent.take(0, 0, 60.0), "it said nothing in a minute"
+    may_go_on.set()
+    telling.join()
+    agent.tell(2, framed(FinishJobs(0.0)))
+    with pytest.raises(RuntimeError, match="has ended"):
+        agent.take(9, 9, 60.0)
+
+
+def test_a_nodes_own_path_of_modules_is_kept_after_ours(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("backends.ray.agent.environment_of_node", lambda: {**os.environ, "PYTHONPATH": str(tmp_path / "own")})
+    (tmp_path / "own" / "backends").mkdir(parents=True)
+    (tmp_path / "own" / "backends" / "__init__.py").write_text("raise ImportError('of the node')\n")
+    (tmp_path / "own" / "of_the_node.py").write_text("")
+    (tmp_path / "main.py").write_text("import of_the_node\nfrom outrider_report import report\nreport(epoch=1)\n")
+    agent = NodeAgent("scratch", str(ROOT))
+    agent.tell(1, framed(NodeSettings("experiments/toy", "token-of-an-agents-test", 5.0)))
+    agent.tell(2, framed(StartJob(JobSpec("one", 0, 1, str(tmp_path / "main.py"), instance_type="ray.1cpu"), 1)))
+    ends, taken = [], 0
+    while not ends:
+        found = agent.take(0, taken, 60.0)
+        assert found, "nothing came in a minute"
+        ends = [event for _, content in found for event in batch_of(content).events if isinstance(event, Closed)]
+        taken = found[-1][0]
+    assert ends[0].outcome is Outcome.COMPLETED, ends
+    agent.tell(3, framed(FinishJobs(0.0)))
+    with pytest.raises(RuntimeError, match="has ended"):
+        agent.take(99, 99, 60.0)
