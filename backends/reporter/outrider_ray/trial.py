@@ -133,6 +133,7 @@ def _file(call: TrialCall) -> Path | None:
 
 
 def _run(found: ToRun, call: TrialCall, session: TuneSession) -> int:
+    _check(found, call.source)
     tune = importlib.import_module("ray.tune")
     domain = importlib.import_module("ray.tune.search.sample").Domain
     config = merged(found.space, call.config)
@@ -150,6 +151,21 @@ def _run(found: ToRun, call: TrialCall, session: TuneSession) -> int:
     else:
         raise CannotRunError(f"{trainable!r} is neither a function nor a class of ray.tune.Trainable")
     return 0
+
+
+def _check(found: ToRun, source: str) -> None:
+    """Refuse what nobody would heed here, or what starts workers of its own."""
+    kind = type(found.trainable)
+    if any(one.__module__.startswith("ray.train") for one in kind.__mro__):
+        raise CannotRunError(
+            f"{source} tunes a {kind.__name__}, whose workers Ray Train starts; name the function that each of them runs (its "
+            f"train_loop_per_worker) in place of it, with `instance_count` for several nodes, or call its fit() in a script of its own"
+        )
+    if found.stop is not None and not isinstance(found.stop, Mapping):
+        raise CannotRunError(
+            f"stop of {source} is a {type(found.stop).__name__}, which nobody here would ask; let the trainable end by itself (a function "
+            f"returns, a step returns done=True), or say stop={{'{ITERATION}': N}}"
+        )
 
 
 def _refused(text: str) -> int:

@@ -188,11 +188,22 @@ def test_a_class_leaves_nothing_in_the_home_of_the_user(tmp_path):
 def test_what_cannot_be_run_is_said_in_a_sentence(tmp_path):
     whole = block("tuned.py")
     scripts = {"tunes": whole.replace('if __name__ == "__main__":', "if True:"), "whole": whole, "hello": "print(1)\n", "one": "a = 1\n"}
+    scripts |= {
+        "asks": whole.replace("max_t=4)),", "max_t=4)),\n        run_config=tune.RunConfig(stop=lambda trial, result: True),"),
+        "trains": whole.replace('tune.with_resources(train, {"cpu": 1})', "TorchTrainer(train)").replace(
+            "import tune", "import tune\nfrom ray.train.torch import TorchTrainer\n", 1
+        ),
+    }
     for name, text in scripts.items():
         (tmp_path / f"{name}.py").write_text(text)
     said = {
         ("tunes.py", "train"): "tunes.py tunes when it is imported",
         ("whole.py",): "whole.py searches over lr, which the definition's space has to name too",
+        ("asks.py", "--lr=0.1"): "stop of asks.py is a function, which nobody here would ask; let the trainable end by itself",
+        (
+            "trains.py",
+            "--lr=0.1",
+        ): "trains.py tunes a TorchTrainer, whose workers Ray Train starts; name the function that each of them runs",
         ("hello.py",): "hello.py has ended without Tuner.fit or tune.run",
         ("one.py", "b"): "one.py has no b",
         ("one.py", "a"): "1 is neither a function nor a class of ray.tune.Trainable",
