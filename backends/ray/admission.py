@@ -11,7 +11,7 @@ from backends.job_spec import JobSpec
 from backends.ray.cluster import ClusterNode, RayConnection
 from backends.ray.job import RayJob
 from backends.ray.links import NodeLinks
-from backends.ray.room import ClusterRoom, never_fits, waiting_for
+from backends.ray.room import ClusterRoom, never_fits, used_by_others, waiting_for
 from backends.ray.shapes import parse_shape
 from backends.ray.slots import SlotBook, key_of
 from definitions.errors import UserError
@@ -95,7 +95,9 @@ class Admission:
         said = None
         if now >= self._waits_since + _SAY_S:
             asked = self._queue[0].spec.instance_type
-            text = waiting_for(asked, self._connection.free(), ClusterRoom(self._connection.nodes()).count(parse_shape(asked)) > 0)
+            nodes, free = self._connection.nodes(), self._connection.free()
+            has_such = ClusterRoom(nodes).count(parse_shape(asked)) > 0
+            text = waiting_for(asked, free, has_such, used_by_others(nodes, free, self._slots.promised()))
             said = None if text == self._said else Noted("", now, text=text)
             self._said, self._waits_since = text, now
         return min(self._waits_since + _SAY_S, math.inf if again is None else again), said

@@ -9,7 +9,7 @@ from backends.checks import Check, CheckRequest, CheckStatus, capacity_checks
 from backends.ray import look
 from backends.ray.cluster import ClusterNode, RayConnection
 from backends.ray.description import RayBlock
-from backends.ray.room import ClusterRoom, there_is
+from backends.ray.room import ADVICE, ClusterRoom, there_is
 from backends.ray.shapes import parse_shape
 from definitions.errors import UserError
 from definitions.quantities import size_text
@@ -114,8 +114,7 @@ def type_checks(facts: ClusterFacts, instance_types: Sequence[str], n_workers: i
             found.append(Check(f"instance type {name}", CheckStatus.WARNING, "no node has as much now", "trials wait for one to join"))
         else:
             lacks = f"it never has room: the cluster has {there_is(facts.nodes)}"
-            advice = "ask for less, or add such a node; `ray: {autoscaling: true}` where the cluster does by itself"
-            found.append(Check(f"instance type {name}", CheckStatus.FAILED, lacks, advice))
+            found.append(Check(f"instance type {name}", CheckStatus.FAILED, lacks, ADVICE))
     return found
 
 

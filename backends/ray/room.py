@@ -10,6 +10,9 @@ from backends.ray.shapes import RayShape, fits, whole_node_cpus
 from definitions.errors import UserError
 from definitions.quantities import size_text
 
+ADVICE = "ask for less, or add such a node; `ray: {autoscaling: true}` where the cluster does by itself"
+"""What to do where no node has as much as is asked for."""
+
 
 @dataclass(frozen=True)
 class ClusterRoom:
@@ -62,19 +65,33 @@ def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode]
     of_many = "not so many nodes have as much; " if count > 1 else "no node has as much; "
     why = f"no node has {shape.named!r}; " if lacks else of_many
     instance_type = f"{instance_type} on {count} nodes" if count > 1 else instance_type
-    advice = "ask for less, or add such a node; `ray: {autoscaling: true}` where the cluster does by itself"
-    return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", advice)
+    return UserError(f"{instance_type} does not fit", f"{why}the cluster has {there_is(nodes)}", ADVICE)
 
 
-def waiting_for(instance_type: str, free: Mapping[str, float], has_such: bool = True) -> str:
+def used_by_others(nodes: Sequence[ClusterNode], free: Mapping[str, float], promised: Mapping[str, float]) -> bool:
+    """Return whether others have cores or GPUs of the cluster.
+
+    Args:
+        nodes: those that are alive.
+        free: what of the cluster nobody has now.
+        promised: what it may hold for the jobs that wait, so that it is neither free nor anybody else's.
+    """
+    has = {name: sum(node.resources.get(name, 0.0) for node in nodes) for name in ("CPU", "GPU")}
+    return any(count - free.get(name, 0.0) > promised.get(name, 0.0) for name, count in has.items())
+
+
+def waiting_for(instance_type: str, free: Mapping[str, float], has_such: bool = True, others: bool = True) -> str:
     """Return what jobs wait for.
 
     Args:
         instance_type: of the job that is to be next.
         free: what of the cluster nobody has now.
         has_such: whether a node has as much with nothing else running.
+        others: whether others have cores or GPUs of the cluster.
     """
     if not has_such:
         return f"waiting for a node to join that has room for {instance_type}: none has as much"
+    if not others:
+        return f"waiting for Ray to make the room that there is for {instance_type}; nobody else uses the cluster"
     left = f"{free.get('CPU', 0):g} CPUs" + (f" and {free['GPU']:g} GPUs" if "GPU" in free else "")
     return f"waiting for room: {instance_type} on one node; the cluster has {left} free, others use the rest"

@@ -15,7 +15,7 @@ from backends.ray import agent
 from backends.ray.cluster import RayConnection
 
 MOST_ASKED = 16
-"""Slots that are asked for at once; a thousand jobs in Ray's own queue would be looked at again and again."""
+"""Slots of one kind that are asked for at once; a thousand jobs in Ray's own queue would be looked at again and again."""
 KEEP_S = 2.0
 """Seconds that a slot waits for the next job that asks for the same."""
 
@@ -106,15 +106,17 @@ class SlotBook:
         self._slots: list[Slot] = []
 
     def ask(self, keys: Sequence[Key]) -> None:
-        """Let so many slots be asked for as jobs wait for, at most `MOST_ASKED`; what nobody waits for any more is taken back."""
+        """Let so many slots be asked for as jobs wait for, at most `MOST_ASKED` of a kind; what nobody waits for any more is taken back."""
         wanted = Counter(keys)
+        asked = Counter(slot.key for slot in self._asked)
         for slot in [*self._asked]:
             wanted[slot.key] -= 1
             if wanted[slot.key] < 0:
                 self._asked.remove(slot)
                 self._give_back(self._connection, slot)
         for key, count in wanted.items():
-            for _ in range(min(count, MOST_ASKED - len(self._asked))):
+            # Each kind has its own share: what waits for GPUs keeps nobody from cores that are free.
+            for _ in range(min(count, MOST_ASKED - asked[key])):
                 self._asked.append(self._ask(self._connection, key, self._post))
 
     def hear(self, said: SlotReady | SlotFailed, now: float) -> None:
@@ -134,6 +136,14 @@ class SlotBook:
         if slot is not None:
             slot.idle_since = None
         return slot
+
+    def promised(self) -> Mapping[str, float]:
+        """Return how much of each resource may be held for jobs that wait: what is asked for, and free slots."""
+        found: dict[str, float] = {}
+        for slot in [*self._asked, *(slot for slot in self._slots if slot.idle_since is not None)]:
+            for name, amount in slot.key.bundle:
+                found[name] = found.get(name, 0.0) + amount * slot.key.count
+        return found
 
     def adopt(self, slot: Slot) -> None:
         """Take in a slot that an earlier controller got, with the job that is in it."""

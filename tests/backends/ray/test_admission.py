@@ -60,6 +60,19 @@ def test_what_is_waited_for_is_said_once_and_not_where_jobs_run_that_will_end():
     assert office.admission.tidy(99.0, jobs=2) == (None, None)
 
 
+def test_where_nobody_else_uses_the_cluster_others_are_not_named():
+    office = Office()
+    office.put("one")
+    office.admission.admit(0.0, 1)
+    office.cluster.free = lambda: {"CPU": 2.0}  # what was asked for is taken, and nobody was told yet
+    _, said = office.admission.tidy(9.0, jobs=1)
+    assert said.text == "waiting for Ray to make the room that there is for ray.2cpu; nobody else uses the cluster"
+    office.cluster.free = lambda: {"CPU": 4.0}
+    assert office.admission.tidy(13.0, jobs=1)[1] is None
+    office.cluster.free = lambda: {"CPU": 1.0}
+    assert office.admission.tidy(99.0, jobs=1)[1].text.endswith("the cluster has 1 CPUs free, others use the rest")
+
+
 def test_what_no_node_has_is_refused_unless_nodes_join_by_themselves():
     with pytest.raises(UserError, match=r"ray\.9cpu does not fit"):
         Office().admission.made(spec("one", instance_type="ray.9cpu"))

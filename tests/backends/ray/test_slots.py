@@ -16,6 +16,25 @@ def test_a_thousand_jobs_ask_for_a_few_slots():
     assert len(desk.asked) == MOST_ASKED
 
 
+def test_many_that_wait_for_gpus_keep_nobody_from_cores():
+    desk = Desk()
+    desk.book.ask([LARGE] * 40)
+    desk.book.ask([*[LARGE] * 40, SMALL, SMALL])
+    assert [slot.key for slot in desk.asked].count(SMALL) == 2
+    desk.book.ask([*[LARGE] * 40, SMALL, SMALL])
+    assert [slot.key for slot in desk.asked].count(LARGE) == MOST_ASKED
+    assert desk.given_back == []
+
+
+def test_what_is_promised_is_what_is_asked_for_and_what_waits_for_its_next_job():
+    desk = Desk()
+    desk.book.ask([SMALL, SMALL, LARGE])
+    desk.ready("node-1", number=0, now=1.0)
+    assert desk.book.promised() == {"CPU": 6.0, "GPU": 1.0}
+    desk.book.take(SMALL)
+    assert desk.book.promised() == {"CPU": 5.0, "GPU": 1.0}
+
+
 def test_a_slot_is_one_jobs_at_a_time_and_kept_for_the_next():
     desk = Desk()
     desk.book.ask([SMALL])
