@@ -56,7 +56,7 @@ class Admission:
             raise UserError("endpoint: on a Ray cluster nothing is deployed")
         if not self.room.count(shape):
             self.look()  # nodes may have joined
-        bundle = self.room.bundle(shape, spec.exclusive)
+        bundle = self.room.bundle(shape, spec.exclusive, spec.instance_count)
         if bundle is None or not (self._may_join or self.room.count(shape, of_each=1) >= spec.instance_count):
             raise never_fits(spec.instance_type, shape, self.nodes, spec.instance_count)
         self._links.source(spec)

@@ -26,12 +26,19 @@ class ClusterRoom:
     nodes: Sequence[ClusterNode]
     may_join: bool = False
 
-    def bundle(self, shape: RayShape, exclusive: bool = False) -> dict[str, float] | None:
-        """Return what a job asks of Ray, alone on its node or not; None where no node has a resource of the name, and none may join."""
+    def bundle(self, shape: RayShape, exclusive: bool = False, count: int = 1) -> dict[str, float] | None:
+        """Return what a job asks of Ray, alone on its nodes or not; None where no node has a resource of the name, and none may join.
+
+        Raises:
+            UserError: it cannot be alone on so many nodes.
+        """
         resources = [node.resources for node in self.nodes]
         found = shape.bundle({name for one in resources for name in one}, may_join=self.may_join)
-        if found is not None and exclusive:
-            found["CPU"] = whole_node_cpus(found, resources) or found["CPU"]
+        whole = whole_node_cpus(found, resources, count) if found is not None and exclusive else None
+        if found is not None and whole is not None:
+            found["CPU"], is_alone = whole
+            if not is_alone:
+                raise _not_alone(count, found["CPU"], self.nodes)
         return found
 
     def count(self, shape: RayShape, of_each: int | None = None) -> int:
@@ -56,6 +63,12 @@ def there_is(nodes: Sequence[ClusterNode]) -> str:
         kinds[text] = kinds.get(text, 0) + 1
     listed = "; ".join(f"{count} with {text}" for text, count in kinds.items())
     return f"{len(nodes)} node{'s' * (len(nodes) != 1)}: {listed}" if nodes else "no node"
+
+
+def _not_alone(count: int, cpus: float, nodes: Sequence[ClusterNode]) -> UserError:
+    fact = f"not so many nodes are as large as the largest, and on a larger one what asks for {cpus:g} CPUs may have others beside it; "
+    advice = "ask for fewer instances, for a resource that only nodes alike have, or leave `exclusive` out"
+    return UserError(f"exclusive: no job can be alone on {count} nodes", f"{fact}the cluster has {there_is(nodes)}", advice)
 
 
 def never_fits(instance_type: str, shape: RayShape, nodes: Sequence[ClusterNode], count: int = 1) -> UserError:

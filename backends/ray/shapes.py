@@ -84,6 +84,10 @@ def fits(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]], of_e
     return sum(count if of_each is None else min(count, of_each) for count in found)
 
 
-def whole_node_cpus(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]]) -> float | None:
-    """Return the CPUs of the smallest node that has room for a bundle; None where none has."""
-    return min((node["CPU"] for node in nodes if fits(bundle, [node])), default=None)
+def whole_node_cpus(bundle: Mapping[str, float], nodes: Iterable[Mapping[str, float]], count: int = 1) -> tuple[float, bool] | None:
+    """Return the CPUs that jobs ask for which are to be alone on so many nodes, and whether they are; None where not so many have room.
+
+    Ray chooses among all nodes that have room, so that only who asks for the CPUs of the largest of these gets a whole one.
+    """
+    sizes = sorted((node["CPU"] for node in nodes if fits(bundle, [node])), reverse=True)
+    return (sizes[count - 1], sizes[count - 1] == sizes[0]) if len(sizes) >= count else None

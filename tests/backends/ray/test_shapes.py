@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backends.ray.cluster import ClusterNode
-from backends.ray.room import never_fits, there_is, waiting_for
+from backends.ray.room import ClusterRoom, never_fits, there_is, waiting_for
 from backends.ray.shapes import RayShape, fits, parse_shape, whole_node_cpus
 from definitions.errors import UserError
 
@@ -49,10 +49,20 @@ def test_room_is_counted_by_node():
     assert fits({"CPU": 1.0}, nodes, of_each=1) == 2
 
 
-def test_a_node_to_itself_is_the_smallest_that_will_do():
-    assert whole_node_cpus({"CPU": 2.0}, [LARGE, SMALL]) == 4.0
-    assert whole_node_cpus({"CPU": 5.0}, [LARGE, SMALL]) == 16.0
+def test_a_node_to_itself_is_one_of_the_largest_as_on_others_there_would_be_room_left():
+    assert whole_node_cpus({"CPU": 2.0}, [SMALL, LARGE]) == (16.0, True)
+    assert whole_node_cpus({"CPU": 2.0}, [SMALL, LARGE, LARGE], 2) == (16.0, True)
+    assert whole_node_cpus({"CPU": 2.0}, [SMALL, LARGE], 2) == (4.0, False)
+    assert whole_node_cpus({"CPU": 5.0}, [LARGE, SMALL], 2) is None
     assert whole_node_cpus({"CPU": 17.0}, [LARGE, SMALL]) is None
+
+
+def test_who_cannot_be_alone_on_so_many_nodes_is_told():
+    room = ClusterRoom([ClusterNode("a", "one", SMALL), ClusterNode("b", "two", LARGE)])
+    assert room.bundle(RayShape(2), exclusive=True) == {"CPU": 16.0}
+    with pytest.raises(UserError, match=r"no job can be alone on 2 nodes[\s\S]*the cluster has 2 nodes[\s\S]*leave `exclusive` out"):
+        room.bundle(RayShape(2), exclusive=True, count=2)
+    assert room.bundle(RayShape(2), count=2) == {"CPU": 2.0}
 
 
 def test_what_a_cluster_has_is_said_by_kind():
