@@ -91,17 +91,18 @@ class RayBackend(Backend):
         head_wait_s: float = WAIT_S,
     ) -> None:
         self._folder = folder.absolute()
-        self._is_own, self._may_join = not address, autoscaling
+        inherited = dict(os.environ if environment is None else environment)
+        self._connection = RayConnection(address, inherited)
+        self._is_own, self._may_join = self._connection.is_own, autoscaling
         for part in ("jobs", "logs"):
             (self._folder / part).mkdir(parents=True, exist_ok=True)
-        kept = checkpoints or (None if address else self._folder / "checkpoints")
+        kept = checkpoints or (self._folder / "checkpoints" if self._is_own else None)
         self.checkpoints: CheckpointStore = (
             kept.store if isinstance(kept, PlaceInS3) else LocalCheckpoints(kept or self._folder / "checkpoints")
         )
         self.capabilities = Capabilities(checkpoints=kept is not None, survives_controller=detach)
         self._clock = SteadyClock()
         self._inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
-        inherited = dict(os.environ if environment is None else environment)
         name = name or secrets.token_hex(8)
         where = str(self._folder) if self._is_own else f"experiments/{name}"
         self._grace_s = grace_s
@@ -116,7 +117,6 @@ class RayBackend(Backend):
             sends_logs=not self._is_own,
             store=kept.way() if isinstance(kept, PlaceInS3) else {},
         )
-        self._connection = RayConnection(address, inherited)
         self._outliving = OutlivingActors(self._connection, name) if detach else None
         self._links = NodeLinks(self._connection, settings, include, self._inbox.put, self._outliving)
         self._names: set[str] = set()

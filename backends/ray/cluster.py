@@ -10,6 +10,7 @@ import secrets
 import shutil
 import signal
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -62,14 +63,17 @@ class RayConnection:
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
         before = {name: os.environ.get(name) for name in _READ_WITH_EACH_CALL}
         self.ray = _imported(address)
-        self.is_own = not address
         self._is_indirect = address.startswith("ray://")
         self._guard: ClusterGuard | None = None
         self._folder = ""
         self._before = before
         # A program that has connected itself goes on with its own connection.
         self._is_borrowed = bool(self.ray.is_initialized())
-        if not self._is_borrowed:
+        self.is_own = not (address or self._is_borrowed)
+        if self._is_borrowed:
+            self._is_indirect = bool(self.ray.util.client.ray.is_connected())
+            self._check_borrowed(address)
+        else:
             with _handlers_kept():
                 if address:
                     _check_reachable(_found(address))
@@ -138,6 +142,18 @@ class RayConnection:
             for name, value in self._before.items():
                 os.environ.pop(name, None) if value is None else os.environ.update({name: value})
 
+    def _check_borrowed(self, address: str) -> None:
+        if self._is_indirect or address in ("", "auto"):
+            return  # Ray's client does not say where it is connected to
+        there, here = self.head, {"127.0.0.1", str(self.ray.util.get_node_ip_address())}
+        asked, found = _host_and_port(address), _host_and_port(there)
+        is_same_host = asked[0] == found[0] or {asked[0], found[0]} <= here
+        if not is_same_host or asked[1] not in (found[1], ""):
+            advice = "say that address, or call ray.shutdown() before"
+            raise UserError(
+                f"the Ray cluster at {address} cannot be used", f"this program is connected to the one at {there} already", advice
+            )
+
     def _connect(self, address: str) -> None:
         asked = f"the Ray cluster at {address}"
         try:
@@ -205,7 +221,8 @@ def _imported(address: str) -> Any:
     patient = {"RAY_gcs_rpc_server_reconnect_timeout_s": f"{2 * WAIT_S:.0f}"} if address else {}
     for name, value in {**_QUIET, **patient, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
         os.environ.setdefault(name, value)
-    if not address:
+    is_connected = getattr(sys.modules.get("ray"), "is_initialized", lambda: False)()
+    if not (address or is_connected):
         os.environ["RAY_AUTH_MODE"] = "token"  # whatever it is for clusters elsewhere
     try:
         # Else a call that comes after the connection has gone starts a cluster nobody asked for, and connects to that.
@@ -252,6 +269,14 @@ def _check_reachable(address: str) -> None:
             )
         fact = f"nothing answers at {host}, port {port}: {error}"
         raise UserError(f"the Ray cluster at {address} cannot be reached", fact, advice) from error
+
+
+def _host_and_port(address: str) -> tuple[str, str]:
+    """Return the host as a number where it is known, and the port; empty where that is of Ray's client."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    with contextlib.suppress(OSError):
+        host = socket.gethostbyname(host.strip("[]"))
+    return host, "" if address.startswith("ray://") else port
 
 
 @contextlib.contextmanager

@@ -153,3 +153,36 @@ except Exception as error:
 def test_a_call_without_a_connection_starts_no_cluster():
     done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
     assert done.stdout == "refused False False\n", done.stderr
+
+
+CONNECTED = """
+import os, sys, ray
+from pathlib import Path
+ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+from backends.ray.backend import RayBackend
+from backends.ray.cluster import RayConnection
+from definitions.errors import UserError
+from tests.backends.contract import all_closed, closed, collect
+from backends.job_spec import JobSpec
+folder = Path(sys.argv[2])
+try:
+    RayConnection("127.0.0.1:1", {})
+except UserError as error:
+    print(" | ".join(line.strip() for line in str(error).splitlines()[:2]))
+RayConnection(sys.argv[1], {}).close()
+backend = RayBackend(folder / "experiment")
+backend.submit(JobSpec("one", 0, 1, str(folder / "main.py"), source_dir=str(folder), instance_type="ray.1cpu"))
+print(closed(collect(backend, all_closed("one")), "one").outcome.value, backend._connection.is_own, backend._connection.head)
+backend.close()
+print(ray.is_initialized(), ray.cluster_resources()["CPU"])
+"""
+
+
+def test_a_program_that_is_connected_goes_on_with_its_cluster_and_no_other(cluster, tmp_path):
+    (tmp_path / "main.py").write_text("from outrider_report import report\nreport(loss=1.0)\n")
+    done = subprocess.run([sys.executable, "-c", CONNECTED, cluster.address, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    other, own, after = done.stdout.splitlines()
+    assert other == (f"the Ray cluster at 127.0.0.1:1 cannot be used | this program is connected to the one at {cluster.address} already")
+    assert own == f"completed False {cluster.address}"
+    assert after == "True 8.0"
