@@ -128,8 +128,8 @@ def pieces(folder: Path) -> None:
     from backends.common.child_process import allowed_cores
     from backends.common.command_line import StartCommand
     from backends.common.gpus import gpu_ids
+    from backends.common.leases import LeaseBook
     from backends.common.subreaper import Subreaper
-    from backends.local.leases import LeaseBook
     from backends.processes.warm.worker import ProcessSpec, WarmWorker
 
     names = gpu_ids(os.environ)

@@ -22,6 +22,7 @@ from backends.common.clock import SteadyClock
 from backends.common.cpu_quota import usable_cores
 from backends.common.disk import remove_folder
 from backends.common.gpus import gpu_ids
+from backends.common.leases import LeaseBook
 from backends.common.leases_folder import leases_folder
 from backends.common.reactor import Reactor, ScheduledCall
 from backends.events import Closed, Ended, Event, Noted, Rejected, Scope
@@ -29,7 +30,6 @@ from backends.failures import Cause, Outcome
 from backends.job_spec import JobSpec
 from backends.local.description import DEFAULT_GRACE_S, DESCRIPTION, LocalBlock
 from backends.local.held_cores import HeldCores
-from backends.local.leases import LeaseBook
 from backends.local.shares import parse_local
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.endpoint_job import endpoint_refusal, share_of

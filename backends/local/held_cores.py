@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.local.leases import Lease
+from backends.common.leases import Lease
 
 
 class HeldCores:

@@ -8,7 +8,7 @@ import os
 import queue
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,14 @@ from backends.ray.links import NodeLinks
 from backends.ray.mirror import PlaceInS3
 from backends.ray.nodes import NodeAnswered, NodeGone, NodeSaid
 from backends.ray.outliving import OutlivingActors
+from backends.ray.own_machine import MachineLease
 from backends.ray.parcel import checked
 from backends.ray.parts import part_of
 from backends.ray.room import there_is
 from backends.ray.shapes import parse_shape
 from backends.ray.slots import MOST_ASKED, Slot, SlotBook, SlotFailed, SlotReady, ask_for_slot
 from backends.sagemaker.aws.clients import Clients
+from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 
@@ -66,6 +68,7 @@ class RayBackend(Backend):
         autoscaling: whether nodes join by themselves, so that what no node has is waited for.
         detach: whether jobs go on where this program ends without ending them, for another to take over.
         head_wait_s: seconds that a head which does not answer is waited for.
+        tag: of the experiment, by which others on this machine are told who holds its cores.
 
     Raises:
         UserError: the cluster cannot be used.
@@ -89,6 +92,7 @@ class RayBackend(Backend):
         autoscaling: bool = False,
         detach: bool = False,
         head_wait_s: float = WAIT_S,
+        tag: str = "",
     ) -> None:
         self._folder = folder.absolute()
         inherited = dict(os.environ if environment is None else environment)
@@ -106,6 +110,7 @@ class RayBackend(Backend):
         name = name or secrets.token_hex(8)
         where = str(self._folder) if self._is_own else f"experiments/{name}"
         self._grace_s = grace_s
+        self._machine = MachineLease(inherited, tag) if self._is_own else None
         settings = NodeSettings(
             where,
             secrets.token_hex(8),
@@ -150,6 +155,7 @@ class RayBackend(Backend):
             include=definition.include,
             autoscaling=bool(block.autoscaling),
             detach=bool(block.detach),
+            tag=context.tag,
         )
 
     @classmethod
@@ -172,6 +178,11 @@ class RayBackend(Backend):
     def there_is(self) -> str:
         """Return what the cluster has, in words."""
         return there_is(self._admission.nodes)
+
+    def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:
+        """Lease of this machine what all workers need, where its own cluster runs them; see `Backend.reserve`."""
+        if self._machine is not None:
+            self._machine.reserve(needs, waiting, given_up, self._hear)
 
     def submit(self, job: JobSpec) -> None:
         """Put a job in the queue; see `Backend.submit`."""
@@ -310,6 +321,8 @@ class RayBackend(Backend):
             self._head.close()
         self._closing = self._is_closed = True
         self._connection.close()
+        if self._machine is not None:
+            self._machine.release()
         self._jobs.events.clear()
         self._jobs.open.clear()
         atexit.unregister(self.close)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backends.common.file_lock import locked_within, try_lock
-from backends.local.leases import LeaseBook
+from backends.common.leases import LeaseBook
 from definitions.errors import UserError
 
 NO_LOCKS = [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP]

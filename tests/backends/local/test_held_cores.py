@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from backends.common.leases import Lease, LeaseBook
 from backends.local.backend import LocalBackend
 from backends.local.held_cores import HeldCores
-from backends.local.leases import Lease, LeaseBook
 from backends.worker_needs import WorkerNeeds
 
 

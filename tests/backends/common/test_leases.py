@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from backends.common.child_process import allowed_cores
+from backends.common.leases import LeaseBook
 from backends.common.leases_folder import leases_folder
 from backends.events import Accepted, Closed, Ended, Event, Noted, Rejected, Reported, Started
 from backends.failures import Cause, Outcome
 from backends.local.backend import LocalBackend
-from backends.local.leases import LeaseBook
 from definitions.errors import UserError
 from tests.backends.contract import all_closed, closed, collect, has, of_job
 from tests.backends.local_bench import LocalBench
@@ -111,7 +111,7 @@ def test_who_waits_for_the_whole_machine_is_named_too(tmp_path: Path) -> None:
 
 def test_a_dead_process_holds_no_lease(tmp_path: Path) -> None:
     code = (
-        "import sys, os; from pathlib import Path; from backends.local.leases import LeaseBook\n"
+        "import sys, os; from pathlib import Path; from backends.common.leases import LeaseBook\n"
         "lease = LeaseBook(Path(sys.argv[1]), (0,)).acquire(1, 0, (), exclusive=True)\nprint(lease.cores, flush=True)\ninput()"
     )
     holder = subprocess.Popen(
