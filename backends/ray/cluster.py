@@ -38,6 +38,9 @@ _NOT_STARTED = "Starting Ray client server failed"
 _CLIENT = "python -m pip install 'ray[client]'"
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 
+_NO_OTHER_MACHINES = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Else Ray takes a loopback address for another of this machine."""
+
 
 @dataclass(frozen=True)
 class ClusterNode:
@@ -186,13 +189,14 @@ class RayConnection:
         # Its processes are found by their mark, and nobody else on this machine can connect.
         own = {
             **_QUIET,
+            **_NO_OTHER_MACHINES,
             "RAY_worker_niceness": "0",
             **self._guard.mark(),
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_AUTH_MODE": "token",
         }
         try:
-            with _environment(own):
+            with _environment(own), _on_loopback():
                 self.ray.init(
                     address="local",
                     namespace=NAMESPACE,
@@ -214,12 +218,11 @@ class RayConnection:
 
 
 def _imported(address: str) -> Any:
-    # Before the import, which reads some of them. Ray takes a loopback address for another of this machine, where nothing answers, unless
-    # it is told that there are no clusters of several machines.
+    # Before the import, which reads some of them. At another address of this machine nothing would answer.
     on_loopback = urlsplit(f"//{address}").hostname in ("127.0.0.1", "localhost", "::1")
     # Ray ends a program that has waited for a head for a minute; how long is ours to say.
     patient = {"RAY_gcs_rpc_server_reconnect_timeout_s": f"{2 * WAIT_S:.0f}"} if address else {}
-    for name, value in {**_QUIET, **patient, **({"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"} if on_loopback else {})}.items():
+    for name, value in {**_QUIET, **patient, **(_NO_OTHER_MACHINES if on_loopback else {})}.items():
         os.environ.setdefault(name, value)
     is_connected = getattr(sys.modules.get("ray"), "is_initialized", lambda: False)()
     if not (address or is_connected):
@@ -242,6 +245,9 @@ def _imported(address: str) -> Any:
 
 def _found(address: str) -> str:
     """Return the address that `auto` means: what is left of a cluster that is gone would be waited for by Ray itself."""
+    if address == "local":
+        advice = "leave it out: then a cluster of this machine is started for the command, and ended with it"
+        raise UserError("ray.address: local", "in Ray that is no cluster that is there, but a new one that nobody would end", advice)
     if address != "auto":
         return address
     try:
@@ -290,6 +296,19 @@ def _handlers_kept() -> Iterator[None]:
         for number, handler in zip(numbers, before, strict=True):
             with contextlib.suppress(ValueError, TypeError):
                 signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _on_loopback() -> Iterator[None]:
+    """Have what is started meanwhile listen on the loopback alone, whatever Ray has read when it was imported."""
+    from ray._private import ray_constants  # none of Ray's public names; a test looks at the sockets
+
+    before = ray_constants.ENABLE_RAY_CLUSTER
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 @contextlib.contextmanager

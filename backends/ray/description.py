@@ -80,6 +80,11 @@ class RayDescription(BackendDescription[RayBlock]):
     ) -> Iterator[tuple[KeyPath, str]]:
         """Yield what is wrong with the program, and names among the prices that are none of instance types."""
         yield from super().option_problems(block, script, objectives, max_run_s)
+        if block.address == "local":
+            yield (
+                (self.name, "address"),
+                "names no cluster that is there; leave it out: then one of this machine is started for the command",
+            )
         if block.detach and not block.address:
             yield (self.name, "detach"), "needs an address: the cluster that is started for a command ends with it, and so do its jobs"
         for name in block.usd_per_hour or {}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import socket
 import subprocess
 import sys
@@ -186,3 +187,46 @@ def test_a_program_that_is_connected_goes_on_with_its_cluster_and_no_other(clust
     assert other == (f"the Ray cluster at 127.0.0.1:1 cannot be used | this program is connected to the one at {cluster.address} already")
     assert own == f"completed False {cluster.address}"
     assert after == "True 8.0"
+
+
+def test_rays_word_for_a_cluster_of_its_own_is_refused():
+    with pytest.raises(UserError, match=r"ray\.address: local[\s\S]*leave it out"):
+        RayConnection("local", {})
+
+
+OWN = """
+import os
+from pathlib import Path
+from backends.common import process_tree
+from backends.ray.cluster import RayConnection
+connection = RayConnection("", dict(os.environ))
+connection.ray.get(connection.ray.remote(lambda: 1).remote())
+# Everything of Ray's and this program; what Ray has started, its driver's sockets too.
+pids = [os.getpid(), *(one.pid for root in process_tree.children(os.getpid()) for one in process_tree.descendants(root))]
+inodes = set()
+for pid in pids:
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            inodes.add(os.readlink(f"/proc/{pid}/fd/{number}"))
+        except OSError:
+            pass
+LISTEN = "0A"
+for table in ("tcp", "tcp6"):
+    for line in Path("/proc/net", table).read_text().splitlines()[1:]:
+        words = line.split()
+        if words[3] == LISTEN and f"socket:[{words[9]}]" in inodes:
+            print(words[1].partition(":")[0])
+connection.close()
+"""
+LOOPBACK = {"0100007F", "0000000000000000FFFF00000100007F", "00000000000000000000000001000000"}
+"""As /proc/net has 127.0.0.1, the same among addresses of IPv6, and ::1."""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux") or sys.byteorder != "little", reason="reads /proc/net of little machines")
+def test_a_cluster_of_this_machine_listens_on_the_loopback_alone():
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"}
+    done = subprocess.run([sys.executable, "-c", OWN], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.split()
+    assert len(found) > 3
+    assert {*found} <= LOOPBACK

@@ -26,3 +26,8 @@ def test_it_is_said_by_which_prices_jobs_are_counted_and_which_have_none():
     assert said[0] == "an hour of a job costs by ray.usd_per_hour: ray.4cpu $0.2"
     assert said[1].startswith("what ray.2cpu costs is unknown")
     assert DESCRIPTION.price("ray.4cpu", "anywhere", load_tables(), RayBlock()) is None
+
+
+def test_rays_word_for_a_cluster_of_its_own_is_refused_with_what_to_write():
+    found = dict(DESCRIPTION.option_problems(RayBlock(address="local"), "main.py", ["loss"], None))
+    assert found["ray", "address"].startswith("names no cluster that is there; leave it out")
