@@ -53,6 +53,12 @@ def _end(job: AdoptedJob, now: float, outcome: Outcome, cause: Cause, message: s
     return [*ended, Closed(job.spec.name, at, outcome, cause, message)]
 
 
+def taken_over_text(count: int, of: int) -> str:
+    """Return what is said of jobs that were taken over; `of`: how many the earlier controller had."""
+    verb = "is" if count == 1 else "are"
+    return f"{count} of {of} job{'s' * (of != 1)} of the controller before went on, or ended, without it, and {verb} taken over"
+
+
 def places_of(job: AdoptedJob, left: Mapping[str, LeftAgent]) -> dict[int, Any]:
     """Return where the parts of a job have their room that nodes were told to start, by rank."""
     found: dict[int, Any] = {}

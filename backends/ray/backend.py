@@ -27,7 +27,7 @@ from backends.job_spec import JobSpec
 from backends.processes.checkpoints import LocalCheckpoints
 from backends.processes.node_messages import FinishJobs, NodeSettings
 from backends.ray.admission import Admission
-from backends.ray.adoption import Fate, end_of, ends_with_controller, fate_of, going_on, places_of
+from backends.ray.adoption import Fate, end_of, ends_with_controller, fate_of, going_on, places_of, taken_over_text
 from backends.ray.checks import cluster_checks
 from backends.ray.cluster import RayConnection
 from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
@@ -245,15 +245,19 @@ class RayBackend(Backend):
         for node, agent in left.items():
             self._links.adopt(node, agent)
         held: dict[str, Slot] = {}
+        taken_over = 0
         for job in jobs:
             places = places_of(job, left)
             fate = fate_of(job, is_known=bool(places))
             if fate is Fate.GOES_ON:
                 self._go_on(job, places, self._outliving, held)
+                taken_over += 1
             elif fate is Fate.ANEW:
                 self._put(job.spec)
             else:
                 self._jobs.events += end_of(job, fate, self.now())
+        if taken_over:
+            self._jobs.events.append(Noted("", self.now(), text=taken_over_text(taken_over, len(jobs))))
 
     def _go_on(self, adopted: AdoptedJob, places: Mapping[int, Any], outliving: OutlivingActors, held: dict[str, Slot]) -> None:
         place = next(iter(places.values()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import platform
 import secrets
@@ -27,6 +28,9 @@ from backends.ray.head import WAIT_S
 from definitions.errors import UserError
 from definitions.program import install_extra
 
+logger = logging.getLogger(__name__)
+
+_SAY_S = 3.0
 _REACH_S = 5.0
 _ABANDON_S = 20.0
 _STORE_BYTES = 128 << 20
@@ -65,6 +69,11 @@ class RayConnection:
 
     def __init__(self, address: str, environ: Mapping[str, str]) -> None:
         before = {name: os.environ.get(name) for name in _READ_WITH_EACH_CALL}
+        what = f"connecting to the Ray cluster at {address}" if address else "starting a Ray cluster of this machine"
+        with _said_where_slow(what):
+            self._open(address, environ, before)
+
+    def _open(self, address: str, environ: Mapping[str, str], before: Mapping[str, str | None]) -> None:
         self.ray = _imported(address)
         self._is_indirect = address.startswith("ray://")
         self._guard: ClusterGuard | None = None
@@ -296,6 +305,18 @@ def _handlers_kept() -> Iterator[None]:
         for number, handler in zip(numbers, before, strict=True):
             with contextlib.suppress(ValueError, TypeError):
                 signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _said_where_slow(what: str) -> Iterator[None]:
+    """Say what goes on inside the block where that takes a while, as nothing else is said before."""
+    timer = threading.Timer(_SAY_S, logger.warning, ("%s; this can take half a minute", what))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -230,3 +231,20 @@ def test_a_cluster_of_this_machine_listens_on_the_loopback_alone():
     found = done.stdout.split()
     assert len(found) > 3
     assert {*found} <= LOOPBACK
+
+
+def test_a_cluster_that_takes_long_to_answer_is_named_meanwhile(monkeypatch, caplog):
+    import ray
+
+    def init(**_):
+        until = time.monotonic() + 60.0
+        while not caplog.records and time.monotonic() < until:
+            time.sleep(0.01)
+        raise ConnectionError("nobody")
+
+    monkeypatch.setattr("backends.ray.cluster._SAY_S", 0.01)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(UserError, match="cannot be used"):
+        RayConnection("somewhere", {})
+    assert [record.getMessage() for record in caplog.records] == ["connecting to the Ray cluster at somewhere; this can take half a minute"]

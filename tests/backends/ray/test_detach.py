@@ -122,6 +122,7 @@ def test_killed_jobs_go_on_and_the_next_controller_takes_them_over_with_all_that
         open_gates(toy, 0, 2)
         said = controller.stderr.read()
     assert controller.returncode == 0, said
+    assert "2 of 2 jobs of the controller before went on, or ended, without it, and are taken over" in said
     found = all_trials_once(toy, "d", 3)
     assert [row["attempts"] for row in found] == ["1"] * 3
     assert starts(toy) == ["0", "1", "2"]
