@@ -48,7 +48,8 @@ from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
 from definitions.instance_tables import LISTED_REGION
 
-_CLOSE_S = 20.0
+_CLOSE_S, _HURRY_S = 20.0, 3.0
+"""Seconds beyond the grace in which nodes say that all has ended there; the latter where somebody asks for the second time."""
 _WAKE = object()
 
 
@@ -290,21 +291,23 @@ class RayBackend(Backend):
             self._connection.abandon()
             self._release()
             return names
-        grace_s = 0.0 if self._closing else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
-        self._closing = True
+        is_again, self._closing = self._closing, True
+        grace_s = 0.0 if is_again else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
         self._links.tell_all(FinishJobs(grace_s))
-        give_up_at = time.monotonic() + grace_s + _CLOSE_S
+        give_up_at = time.monotonic() + grace_s + (_HURRY_S if is_again else _CLOSE_S)
         # Ray kills what an actor has started when it ends the actor, so that all are waited for; a cluster of this machine goes whole.
         running = self._links.nodes() if self._jobs.open or not self._is_own else set()
         while running - self._jobs.survivors.keys() and time.monotonic() < give_up_at:
             self._hear(0.1)
-        survivors = [*dict.fromkeys(part_of(name)[0] for names in self._jobs.survivors.values() for name in names)]
+        survivors = [part_of(name)[0] for names in self._jobs.survivors.values() for name in names]
+        # What a node that says nothing has left to run is not known; a cluster of this machine goes whole.
+        survivors += [] if self._is_own else self._jobs.left_on(running - self._jobs.survivors.keys())
         self._links.close()
         self._slots.close()
         if self._outliving is not None:
             self._outliving.close()
         self._release()
-        return survivors
+        return [*dict.fromkeys(survivors)]
 
     def detach(self) -> list[str]:
         """Leave jobs that outlive this program to whoever takes them over; others are stopped."""

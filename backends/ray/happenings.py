@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from backends.events import Closed, Ended, Event, Noted, Started
@@ -12,7 +12,7 @@ from backends.processes.node_messages import NodeBatch
 from backends.ray.held import HeldEnds
 from backends.ray.job import RayJob
 from backends.ray.links import NodeLinks
-from backends.ray.nodes import NodeGone
+from backends.ray.nodes import NodeGone, is_disk_full
 from backends.ray.parts import part_of
 from backends.ray.slots import SlotBook
 
@@ -104,7 +104,7 @@ class RayJobs:
         self._held.forget(gone.node)
         self._kept_back = {name: place for name, place in self._kept_back.items() if place[0] != gone.node}
         self._slots.lose(gone.node)
-        cause = Cause.DISK_FULL if "No space left" in gone.why else Cause.LOST
+        cause = Cause.DISK_FULL if is_disk_full(gone.why) else Cause.LOST
         what = f"its node {host or gone.node[:12]} {'could not run it' if host else 'died'}: {gone.why}"
         for job in [*self.open.values()]:
             for rank in job.ranks_on(gone.node):
@@ -159,6 +159,16 @@ class RayJobs:
             job.is_ending = True
             self.stop(job, Cause.INTERRUPTED)
 
+    def left_on(self, nodes: Collection[str]) -> list[str]:
+        """Return the jobs of which a part that has not ended is on one of these nodes."""
+        return [
+            name
+            for name, job in self.open.items()
+            if any(rank in job.parts.open_ranks and not job.parts.has_ended(rank) for node in nodes for rank in job.ranks_on(node))
+        ]
+
     def _free(self, job: RayJob) -> None:
         slot, job.kept = job.kept, None
-        self._slots.free(slot, self._now())
+        # Of a job that was taken over, the next one may have got the room before the earlier controller had recorded its end.
+        if all(other.kept is not slot for other in self.open.values()):
+            self._slots.free(slot, self._now())

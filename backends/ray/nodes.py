@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from backends.failures import says_disk_full
 from backends.processes.node_messages import NodeBatch, NodeMessage, batch_of, framed
 from backends.ray import agent
 from backends.ray.cluster import RayConnection
@@ -19,6 +20,8 @@ _WAIT_S = 5.0
 _PATIENCE_S = 120.0
 _AGAIN_S = 0.5
 _LAST_S = 2.0
+_DISK_FULL = ("OutOfDiskError", "disk's utilization is over capacity")
+"""Ray's own words for it."""
 SCRATCH = "outrider-ray"
 """Name of the folder among a node's temporary files."""
 
@@ -162,7 +165,7 @@ class NodeLink:
                 continue
             except Exception as error:  # noqa: BLE001 (whatever it is, nothing more comes from there)
                 if not self._is_closed:
-                    self._post(NodeGone(self.node, _in_a_line(error)))
+                    self._post(NodeGone(self.node, in_a_line(error)))
                 return
             if not found:
                 self._post(NodeAnswered(self.node))
@@ -171,7 +174,14 @@ class NodeLink:
                 self._post(NodeSaid(self.node, number, batch_of(content)))
 
 
-def _in_a_line(error: Exception) -> str:
+def is_disk_full(why: str) -> bool:
+    """Return whether a node, or Ray there, went for want of room on its disk."""
+    return says_disk_full(why) or any(words in why for words in _DISK_FULL)
+
+
+def in_a_line(error: Exception) -> str:
+    """Return what a call to an actor failed of, in a line: of several the one that says that a disk is full, else the first."""
     cause = getattr(error, "cause", None) or error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    return f"{type(cause).__name__}: {lines[0] if lines else ''}"[:400]
+    told = next((line for line in lines if is_disk_full(line)), lines[0] if lines else "")
+    return f"{type(cause).__name__}: {told}"[:400]

@@ -75,3 +75,29 @@ def test_a_slot_is_free_when_the_last_part_of_its_job_has_ended(tmp_path):
     assert job.kept is not None
     scene.say("b", Ended("two.rank1", 100.0))
     assert job.kept is None
+
+
+def test_a_slot_in_which_another_job_is_by_now_is_not_free(tmp_path):
+    # The earlier controller had given the room to `two` before it had recorded that `one` had ended; both were taken over.
+    one, two = placed("one", "a"), placed("two", "a")
+    two.slot = two.kept = one.kept
+    scene = Scene(tmp_path, one, two)
+    slot = one.kept
+    scene.desk.book.adopt(slot)
+    scene.say("a", Ended("one", 100.0), Closed("one", 100.0, Outcome.COMPLETED))
+    assert scene.desk.book.take(slot.key) is None
+    scene.say("a", Ended("two", 100.0), number=2)
+    assert scene.desk.book.take(slot.key) is slot
+
+
+def test_a_node_whose_disk_is_full_is_a_full_disk_and_no_loss(tmp_path):
+    scene = Scene(tmp_path, placed("one", "a"))
+    scene.jobs.lose(NodeGone("a", "OutOfDiskError: Local disk is full"), "host")
+    assert [event.cause for event in scene.jobs.events if isinstance(event, Closed)] == [Cause.DISK_FULL]
+
+
+def test_what_silent_nodes_have_left_to_run_is_known_by_job(tmp_path):
+    scene = Scene(tmp_path, placed("one", "a"), placed("two", "a", "b"), placed("three", "b"))
+    assert scene.jobs.left_on({"b"}) == ["two", "three"]
+    scene.say("b", Ended("three", 100.0), Ended("two.rank1", 100.0))
+    assert (scene.jobs.left_on({"b"}), scene.jobs.left_on({"a"}), scene.jobs.left_on(())) == ([], ["one", "two"], [])
