@@ -19,7 +19,6 @@ TESTED_TOGETHER = {
         "backends/ray/guard.py",
         "backends/ray/guard_process.py",
         "backends/ray/links.py",
-        "backends/ray/nodes.py",
     ],
     "tests/backends/ray/test_trainables.py": [
         "backends/reporter/outrider_ray/trial.py",

@@ -14,7 +14,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from backends.common.cpu_quota import usable_cores
 from backends.common.gpus import gpu_ids
 from backends.ray.guard import ClusterGuard
 from backends.ray.head import WAIT_S
+from backends.ray.inquiry import Inquiry
 from definitions.errors import UserError
 from definitions.program import install_extra
 
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 _SAY_S = 3.0
 _REACH_S = 5.0
 _ABANDON_S = 20.0
+_TOLD_S = 3.0
 _STORE_BYTES = 128 << 20
 NAMESPACE = "outrider"
 """Ray's, in which actors have their names."""
@@ -79,6 +82,9 @@ class RayConnection:
         self._guard: ClusterGuard | None = None
         self._folder = ""
         self._before = before
+        self._telling: list[threading.Thread] = []
+        self._alive: Inquiry[list[ClusterNode]] = Inquiry(self._look)
+        self._free: Inquiry[Mapping[str, float]] = Inquiry(lambda: self.ray.available_resources())
         # A program that has connected itself goes on with its own connection.
         self._is_borrowed = bool(self.ray.is_initialized())
         self.is_own = not (address or self._is_borrowed)
@@ -99,7 +105,10 @@ class RayConnection:
         return f"{self._folder}/node" if self._folder else ""
 
     def nodes(self) -> list[ClusterNode]:
-        """Return the nodes that are alive."""
+        """Return the nodes that are alive; where the head does not answer, those that were when it did."""
+        return self._alive.answer()
+
+    def _look(self) -> list[ClusterNode]:
         found = [one for one in self.ray.nodes() if one["Alive"]]
         return [
             ClusterNode(one["NodeID"], one.get("NodeManagerHostname", ""), one["Resources"], one.get("NodeManagerAddress", ""))
@@ -121,9 +130,14 @@ class RayConnection:
         ending.join(_ABANDON_S)
 
     def free(self) -> Mapping[str, float]:
-        """Return how much of each resource nobody has now, in the whole cluster."""
-        found: Mapping[str, float] = self.ray.available_resources()
-        return found
+        """Return how much of each resource nobody has, in the whole cluster; where the head does not answer, as when it did."""
+        return self._free.answer()
+
+    def apart(self, do: Callable[..., None], *arguments: Any) -> None:
+        """Tell the cluster something in a thread of its own; `close` waits for it, for some seconds."""
+        self._telling = [one for one in self._telling if one.is_alive()]
+        self._telling.append(threading.Thread(target=do, args=arguments, name="tell", daemon=True))
+        self._telling[-1].start()
 
     def versions(self) -> str:
         """Return the versions that the cluster and this program have in common, in words."""
@@ -143,6 +157,9 @@ class RayConnection:
 
     def close(self) -> None:
         """Release the connection, and the cluster where it is this machine's own."""
+        give_up_at = time.monotonic() + _TOLD_S
+        for one in self._telling:
+            one.join(max(0.0, give_up_at - time.monotonic()))
         if self._is_borrowed:
             return
         self._is_borrowed = True

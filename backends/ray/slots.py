@@ -186,29 +186,31 @@ def ask_for_slot(connection: RayConnection, key: Key, post: Callable[[object], N
     """
     slot, asked = Slot(key, None), [dict(key.bundle) for _ in range(key.count)]
     strategy = "STRICT_SPREAD" if key.count > 1 else "PACK"
-    if room is None:
-        slot.group = connection.ray.util.placement_group(asked, strategy=strategy)
-    threading.Thread(target=_wait, args=(connection, slot, post, room and partial(room, asked, strategy)), name="slot", daemon=True).start()
+    ask = partial(connection.ray.util.placement_group if room is None else room, asked, strategy)
+    threading.Thread(target=_wait, args=(connection, slot, post, ask), name="slot", daemon=True).start()
     return slot
 
 
 def give_back_slot(connection: RayConnection, slot: Slot) -> None:
-    """Give the room of a slot back, or take back that it was asked for."""
+    """Give the room of a slot back, or take back that it was asked for; a head that does not answer is not waited for."""
     slot.is_given_back = True
     if slot.group is None:
         return  # whoever asks for it in another thread gives it back
+    connection.apart(_remove, connection, slot.group)
+
+
+def _remove(connection: RayConnection, group: Any) -> None:
     with contextlib.suppress(Exception):  # a cluster that is gone has nothing to be given back
-        connection.ray.util.remove_placement_group(slot.group)
+        connection.ray.util.remove_placement_group(group)
 
 
-def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None], ask: Callable[[], Any] | None) -> None:
+def _wait(connection: RayConnection, slot: Slot, post: Callable[[object], None], ask: Callable[[], Any]) -> None:
     ray = connection.ray
     try:
-        if ask is not None:
-            slot.group = ask()
-            if slot.is_given_back:
-                give_back_slot(connection, slot)
-                return
+        slot.group = ask()
+        if slot.is_given_back:
+            _remove(connection, slot.group)
+            return
         while not slot.group.wait(_LOOK_S):
             pass
         places = ray.util.placement_group_table(slot.group)["bundles_to_node_id"]
