@@ -92,7 +92,10 @@ class JobBuilder:
         self._grace_s = described.grace_s(block)
         # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it; on this machine within its own time.
         served = None if described.shares_this_machine else definition.endpoint
-        self._beside_s = described.billed_beside_s(block) if served is None else served.deploy_s + described.deletion_s(block)
+        if served is None:
+            self._beside_s = described.billed_beside_s(block)
+        else:  # one that exists is there before, and stays
+            self._beside_s = 0.0 if served.existing is not None else served.deploy_s + described.deletion_s(block)
         self._fallbacks = described.fallback_instance_types(block)
         self._use = TRAINING if definition.endpoint is None else HOSTING
         self._prices: dict[str, float | None] = {}

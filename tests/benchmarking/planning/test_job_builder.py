@@ -166,9 +166,16 @@ def test_the_worst_case_of_a_training_job_holds_what_is_billed_beside_its_run(ba
     ],
 )
 def test_the_worst_case_of_an_endpoint_holds_its_deployment_its_load_and_its_deletion(backend, beside_s):
-    served = definition(budget=Budget(max_run=120.0), endpoint=EndpointBlock(existing="e", deploy_s=900.0))
+    served = definition(budget=Budget(max_run=120.0), endpoint=EndpointBlock(deploy_s=900.0), models={"cnn": {"type": "small_cnn"}})
     made = JobBuilder(served, backend, "p", region="us-east-1")
     assert made.worst_s == 120.0 + beside_s
+
+
+@pytest.mark.parametrize("backend", ["sagemaker", "warm_pool"])
+def test_the_worst_case_of_an_endpoint_that_exists_is_its_load_alone(backend):
+    served = definition(budget=Budget(max_run=120.0), endpoint=EndpointBlock(existing="e", deploy_s=900.0))
+    made = JobBuilder(served, backend, "p", region="us-east-1")
+    assert made.worst_s == made.worst_case_s(TrialSpec({"x": 1})) == 120.0 + 120.0
 
 
 def test_an_endpoint_is_priced_as_one():
