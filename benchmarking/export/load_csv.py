@@ -26,7 +26,7 @@ SEED_COLUMNS = (
 
 _MORE = (
     "P95 Response Time", "P99 Response Time", "P99 Service Time", "Cold Requests", "P95 Cold Response Time", "trial", "kind", "rate",
-    "verdict", "cost_usd", "usd_per_million", CALL, *SERVICE_NAMES,
+    "verdict", "why", "cost_usd", "usd_per_million", CALL, *SERVICE_NAMES,
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _row(part: LoadPart, trial: TrialState | None) -> list[Any]:
         _ms(latency.quantile_s(0.95, failed, failure_s)), _ms(latency.quantile_s(0.99, failed, failure_s)),
         _ms(counts.service["warm"].quantile_s(0.99, failed, failure_s)), counts.latency["cold"].n,
         _ms(counts.latency["cold"].quantile_s(0.95)),
-        part.trial, told.get("kind"), told.get("rate"), told.get("verdict"), *of_trial,
+        part.trial, told.get("kind"), told.get("rate"), told.get("verdict"), told.get("why") or None, *of_trial,
     ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from benchmarking.analysis.service_shares import MODEL, NETWORK, NETWORK_SHARE, 
 from benchmarking.analysis.stand_ins import NO_STAND_INS, StandIns
 from benchmarking.analysis.verdict import Measured, Ranking, judge, without_emulations
 from benchmarking.controller.retry_policy import TrialStatus, as_number
-from benchmarking.controller.rows import TrialState
+from benchmarking.controller.rows import MAX_RATE, TrialState
 from benchmarking.controller.state import ExperimentState
 from benchmarking.report.advice_text import advice_lines
 from benchmarking.report.epochs import ReadCosts, overtaking_lines
@@ -133,7 +133,7 @@ def _table(
         for e in order[:_ROWS]
     ]
     more = [f"... and {len(order) - _ROWS} more"] if len(order) > _ROWS else []
-    return "\n".join([table(header, rows), *more, *below, *([_CALLS_NOTE] if MODEL in measured else [])])
+    return "\n".join([table(header, rows), *more, *below, *([_CALLS_NOTE] if MODEL in measured else []), *_no_rates(groups)])
 
 
 def _front(groups: Mapping[int, Sequence[TrialState]], objectives: Mapping[str, Mode]) -> list[int]:
@@ -158,6 +158,16 @@ def _measured(groups: Mapping[int, Sequence[TrialState]], objectives: Mapping[st
     names += PER_EPOCH if any(trial.epochs for trial in completed) else ()
     names += _OF_CALLS if any(trial.value_of(MODEL) is not None for trial in completed) else ()
     return [name for name in names if name not in objectives]
+
+
+def _no_rates(groups: Mapping[int, Sequence[TrialState]]) -> list[str]:
+    """Return why a rate is 0, a line a configuration: of errors, too slow, limited by the client, or not decided."""
+    said = {}
+    for evaluation, trials in groups.items():
+        whys = [str(trial.last["why"]) for trial in _completed(trials) if trial.value_of(MAX_RATE) == 0 and trial.last.get("why")]
+        if whys:
+            said[evaluation] = "; ".join(dict.fromkeys(whys))
+    return [f"{MAX_RATE} 0 of configuration {evaluation}: {why}" for evaluation, why in [*said.items()][:_ROWS]]
 
 
 def real_ranking(ranked: Ranking | None, primary: str, stood_in: StandIns) -> Ranking | None:

@@ -16,7 +16,7 @@ from .calls import CallEnd
 from .client_check import CLIENT_BOUND, check_all_allowed, check_allowed
 from .endpoint import CalledEndpoint
 from .estimate import RateEstimate, estimated_rate
-from .evidence import PASSES, ShareEvidence
+from .evidence import FAILS, PASSES, ShareEvidence
 from .figures import figures_of, shown
 from .load_files import LoadFiles
 from .options import LoadOptions
@@ -235,8 +235,9 @@ class RunningSearch:
         """Tell of a probe, where `passed` is the largest rate that had passed before."""
         figures = figures_of(outcome.tally, outcome.seconds)
         evidence, client = outcome.evidence, outcome.client
+        why = outcome.why or (_why_not(outcome, self._options) if outcome.verdict == FAILS else "")
         what = {
-            "rate": outcome.rate, "verdict": outcome.verdict, "why": outcome.why, "seconds": outcome.seconds, "more_s": outcome.more_s,
+            "rate": outcome.rate, "verdict": outcome.verdict, "why": why, "seconds": outcome.seconds, "more_s": outcome.more_s,
             "over": evidence.over, "worth": evidence.worth[0], "client_cpu_share": client.cpu_share, "sockets": client.sockets,
         }  # fmt: skip
         self._files.write("probe", what, figures, outcome.tally)
@@ -264,7 +265,7 @@ class RunningSearch:
         if outcome.verdict == PASSES and outcome.rate > best:
             record.best = figures_of(outcome.tally, outcome.seconds) | {"client_cpu_share": round(outcome.client.cpu_share, 3), **used}
         elif outcome.verdict != PASSES and outcome.rate == search.not_passed:
-            record.why = outcome.why or f"{shown(outcome.rate)}/s {outcome.verdict}"
+            record.why = outcome.why or _why_not(outcome, self._options)
             if not search.passed:
                 record.best = figures_of(outcome.tally, outcome.seconds)
 
@@ -279,6 +280,13 @@ class RunningSearch:
         if estimate is not None:
             found |= {"rate_estimate_per_s": estimate.rate, "rate_low_per_s": estimate.low, "rate_high_per_s": estimate.high}
         return found
+
+
+def _why_not(outcome: ProbeOutcome, options: LoadOptions) -> str:
+    """Return why a rate did not pass: by how much it was too slow, and of which kinds its errors were."""
+    latency = f"p{options.percentile:g} {_quantile_text(outcome, options)} ms, where slo_ms is {options.slo_ms:g}"
+    errors = ", ".join(f"{count} {kind}" for kind, count in outcome.tally.errors.most_common())
+    return f"{shown(outcome.rate)}/s {outcome.verdict}: {latency}" + (f"; errors: {errors}" if errors else "")
 
 
 def _quantile_text(outcome: ProbeOutcome, options: LoadOptions) -> str:

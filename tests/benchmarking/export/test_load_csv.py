@@ -80,6 +80,16 @@ def test_the_summary_has_the_notebooks_columns_and_each_row_is_of_its_own_reques
     assert float(second["P95 Cold Response Time"]) == 700.0
 
 
+def test_what_is_not_certified_has_its_reason_in_its_row(experiment):
+    folder, state, journal = experiment
+    files = LoadFiles.of_job({"SM_OUTPUT_DATA_DIR": str(folder / "jobs" / "j" / "output")}, TOLD)
+    what = {"rate": 9.0, "verdict": "undecided", "why": "nothing was answered", "seconds": 1.0}
+    files.write("probe", what, {}, counted([0.01]))
+    write_load(folder, folder, state, journal.records())
+    found = {row["verdict"]: row["why"] for row in rows(folder / "load" / "summary_results.csv")}
+    assert found == {"": "", "undecided": "nothing was answered"}
+
+
 def test_the_services_own_figures_stand_beside_the_clients_with_the_networks_share(experiment):
     folder, state, journal = experiment
     write_load(folder, folder, state, journal.records())

@@ -313,3 +313,13 @@ def test_what_is_a_circumstance_has_a_verdict_for_each_of_its_groups():
     assert [line.split()[0] for line in summary.table.splitlines()[2:]] == ["1", "0", "3", "2"]
     assert [line.split()[-1] for line in summary.table.splitlines()[2:]] == ["*", "-", "*", "*"]
     assert summary.best_config == {"x": 10}
+
+
+def test_a_rate_of_0_has_its_reason_below_the_table():
+    state = ExperimentState(StateSetup(objectives={"max_rate_per_s": "max"}))
+    for number, (rate, why) in enumerate([(0.0, "none of 30 calls was answered rightly (status_500)"), (50.0, "60/s failed")]):
+        last = {"max_rate_per_s": rate, "why": why}
+        state.trials[number] = TrialState(number, number, TrialSpec({"x": number}), status=TrialStatus.COMPLETED, last=last)
+    table = summarise(state, {"max_rate_per_s": "max"}, "nominal").table.splitlines()
+    assert table[-1] == "max_rate_per_s 0 of configuration 0: none of 30 calls was answered rightly (status_500)"
+    assert not any("60/s failed" in line for line in table)

@@ -145,6 +145,24 @@ def test_a_limit_below_the_latency_without_load_is_rate_0(words, idle, said):
     assert lines == [reports[0]["why"]]
 
 
+def test_a_server_that_is_too_slow_or_refuses_at_every_rate_is_told_by_which_of_both_it_is():
+    class Refusing(VirtualQueue):
+        async def open_load(self, rate, plan, look):
+            result = await super().open_load(rate, plan, look)
+            for _ in range(result.tally.sent):
+                result.tally.fails(0, 0, "status_500", 0.001, "")
+            return result
+
+    slow, _ = search(VirtualQueue(0.001, 0.05, seed=1))
+    assert slow[-1]["max_rate_per_s"] == 0.0
+    assert "/s failed: p95 " in slow[-1]["why"]
+    assert slow[-1]["why"].endswith(" ms, where slo_ms is 50")
+    refused, _ = search(Refusing(0.001, 0.05, seed=1))
+    assert refused[-1]["max_rate_per_s"] == 0.0
+    assert "; errors: " in refused[-1]["why"]
+    assert refused[-1]["why"].endswith(" status_500")
+
+
 def test_time_that_is_over_ends_it_with_what_is_known():
     times = iter(range(0, 10_000, 100))
     options = parse_options(["--slo_ms", "50", "--percentile", "95", "--search_s", "150"])
