@@ -92,10 +92,9 @@ class JobBuilder:
         self._grace_s = described.grace_s(block)
         # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it; on this machine within its own time.
         served = None if described.shares_this_machine else definition.endpoint
-        if served is None:
-            self._beside_s = described.billed_beside_s(block)
-        else:  # one that exists is there before, and stays
-            self._beside_s = 0.0 if served.existing is not None else served.deploy_s + described.deletion_s(block)
+        # One that exists is there before, and stays.
+        of_endpoint_s = 0.0 if served is None or served.existing is not None else served.deploy_s + described.deletion_s(block)
+        self._beside_s = described.billed_beside_s(block) if served is None else of_endpoint_s
         self._fallbacks = described.fallback_instance_types(block)
         self._use = TRAINING if definition.endpoint is None else HOSTING
         self._prices: dict[str, float | None] = {}
