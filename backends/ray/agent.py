@@ -69,11 +69,14 @@ class NodeAgent:
         if not target.is_dir():
             target.parent.mkdir(exist_ok=True)
             making = Path(tempfile.mkdtemp(dir=target.parent))
-            with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-                tar.extractall(making, filter="fully_trusted")
             try:
+                with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+                    tar.extractall(making, filter="fully_trusted")
                 making.rename(target)
-            except OSError:  # another agent of this node was first, or another message
+            except OSError:
+                if not target.is_dir():  # else another agent of this node was first, or another message
+                    raise
+            finally:
                 shutil.rmtree(making, ignore_errors=True)
         return str(target)
 

@@ -71,6 +71,20 @@ def test_a_disk_without_room_is_told(agent, monkeypatch):
     agent.tell(2, framed(FinishJobs(0.0)))
 
 
+def test_what_could_not_be_unpacked_leaves_nothing(agent, tmp_path, monkeypatch):
+    def full(self, path, **_):
+        Path(path, "half").write_text("x")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tarfile.TarFile, "extractall", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        agent.put("abc", archive(main="x = 1\n"))
+    monkeypatch.undo()
+    assert [*(tmp_path / f"scratch-{os.getuid()}" / "content").iterdir()] == []
+    agent.tell(1, framed(NodeSettings("experiments/toy", "token-of-an-agents-test", 5.0)))
+    agent.tell(2, framed(FinishJobs(0.0)))
+
+
 def test_what_its_process_says_at_its_end_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "old" / "backends").mkdir(parents=True)
