@@ -205,12 +205,14 @@ def _instance_checks(
     spot = options is not None and options.spot
     fallbacks = [name for name in (options.fallback_instance_types if options is not None else ()) if name not in cloud]
     form = ENDPOINT if definition.endpoint is not None else SPOT if spot else TRAINING
-    wanted = [(form.format(name), "") for name in cloud] + [(form.format(name), "no job falls back to it") for name in fallbacks]
+    # Of an endpoint that exists no instance is taken from the account's.
+    taken = [] if definition.endpoint is not None and definition.endpoint.existing is not None else cloud
+    wanted = [(form.format(name), "") for name in taken] + [(form.format(name), "no job falls back to it") for name in fallbacks]
     if backend == "warm_pool" and definition.endpoint is None:
         wanted += [(WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]
-    if not wanted:
+    if not cloud and not wanted:
         return found
-    quotas = lookups.quotas(name for name, _ in wanted)
+    quotas = {} if not wanted else lookups.quotas(name for name, _ in wanted)
     each = most_instances(definition)
     for name, without in wanted:
         quota = quotas if isinstance(quotas, CallFailure) else quotas.get(name)

@@ -338,6 +338,18 @@ def test_only_problems_are_returned_before_a_first_start(start, tmp_path):
     assert names(space={"instance_type": {"choice": ["ml.m5.large"]}}) == []
 
 
+@pytest.mark.slow
+def test_a_quota_of_no_endpoints_is_a_problem_unless_the_endpoint_exists(start, tmp_path):
+    started = start(quotas={"*": 0})
+
+    def quotas(**endpoint):
+        made = definition(tmp_path, models={"cnn": {"type": "small_cnn"}}, endpoint=endpoint)
+        return {name: one.verdict.value for name, one in checked(started, made)[0].items() if name.startswith("quota")}
+
+    assert quotas(mode="multi") == {"quota: ml.m5.large for endpoint usage": "failed"}
+    assert quotas(existing="theirs") == {}
+
+
 def test_the_largest_job_counts(tmp_path):
     assert most_instances(definition(tmp_path)) == 2
     listed = {"space": {}, "trials": [{"instance_count": 4}, {"x": 1}]}
