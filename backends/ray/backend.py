@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import math
 import os
 import queue
@@ -29,6 +30,7 @@ from backends.processes.node_messages import FinishJobs, NodeSettings
 from backends.ray.admission import Admission
 from backends.ray.adoption import Fate, end_of, ends_with_controller, fate_of, going_on, places_of, taken_over_text
 from backends.ray.checks import cluster_checks
+from backends.ray.closing import silent_text
 from backends.ray.cluster import RayConnection
 from backends.ray.description import DEFAULT_GRACE_S, DESCRIPTION, RayBlock
 from backends.ray.happenings import RayJobs
@@ -51,6 +53,7 @@ from definitions.instance_tables import LISTED_REGION
 _CLOSE_S, _HURRY_S = 20.0, 3.0
 """Seconds beyond the grace in which nodes say that all has ended there; the latter where somebody asks for the second time."""
 _WAKE = object()
+_logger = logging.getLogger(__name__)
 
 
 class RayBackend(Backend):
@@ -292,16 +295,23 @@ class RayBackend(Backend):
             self._release()
             return names
         is_again, self._closing = self._closing, True
+        wait_s = _CLOSE_S if grace_s is None and not is_again else _HURRY_S  # beyond the grace, which whoever is in a hurry has shortened
         grace_s = 0.0 if is_again else (self._grace_s if grace_s is None else min(grace_s, self._grace_s))
         self._links.tell_all(FinishJobs(grace_s))
-        give_up_at = time.monotonic() + grace_s + (_HURRY_S if is_again else _CLOSE_S)
+        give_up_at = time.monotonic() + grace_s + wait_s
         # Ray kills what an actor has started when it ends the actor, so that all are waited for; a cluster of this machine goes whole.
         running = self._links.nodes() if self._jobs.open or not self._is_own else set()
         while running - self._jobs.survivors.keys() and time.monotonic() < give_up_at:
             self._hear(0.1)
         survivors = [part_of(name)[0] for names in self._jobs.survivors.values() for name in names]
         # What a node that says nothing has left to run is not known; a cluster of this machine goes whole.
-        survivors += [] if self._is_own else self._jobs.left_on(running - self._jobs.survivors.keys())
+        silent = set() if self._is_own else running - self._jobs.survivors.keys()
+        for node in silent:
+            if left := self._jobs.left_on({node}):
+                host = next((one.host for one in self._admission.nodes if one.id == node), node[:12])
+                _logger.error("%s", silent_text(host, left, grace_s + wait_s))
+                survivors += left
+            self._links.lose(node)  # it will not say that it has heard
         self._links.close()
         self._slots.close()
         if self._outliving is not None:
