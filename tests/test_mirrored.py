@@ -14,7 +14,7 @@ SHORT = 40
 TESTED_TOGETHER = {
     "tests/backends/processes/test_node.py": ["backends/processes/moved.py", "backends/processes/node_messages.py"],
     "tests/backends/local/test_backend.py": ["backends/processes/stopping.py"],
-    "tests/backends/ray/test_detach.py": ["backends/ray/keeper.py", "backends/ray/outliving.py", "launch/left_running.py"],
+    "tests/backends/ray/test_detach.py": ["backends/ray/keeper.py", "launch/left_running.py"],
     "tests/backends/ray/test_backend.py": [
         "backends/ray/guard.py",
         "backends/ray/guard_process.py",

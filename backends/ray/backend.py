@@ -42,9 +42,9 @@ from backends.ray.outliving import OutlivingActors
 from backends.ray.own_machine import MachineLease
 from backends.ray.parcel import checked
 from backends.ray.parts import part_of
-from backends.ray.room import there_is
+from backends.ray.room import room_gone_text, there_is
 from backends.ray.shapes import parse_shape
-from backends.ray.slots import MOST_ASKED, Slot, SlotBook, SlotFailed, SlotReady, ask_for_slot
+from backends.ray.slots import MOST_ASKED, RoomGone, Slot, SlotBook, SlotFailed, SlotReady, ask_for_slot
 from backends.sagemaker.aws.clients import Clients
 from backends.worker_needs import WorkerNeeds
 from definitions.errors import UserError
@@ -126,7 +126,7 @@ class RayBackend(Backend):
             sends_logs=not self._is_own,
             store=kept.way() if isinstance(kept, PlaceInS3) else {},
         )
-        self._outliving = OutlivingActors(self._connection, name) if detach else None
+        self._outliving = OutlivingActors(self._connection, name, lambda: self._inbox.put(RoomGone())) if detach else None
         self._links = NodeLinks(self._connection, settings, include, self._inbox.put, self._outliving)
         self._names: set[str] = set()
         room = None if self._outliving is None else self._outliving.room
@@ -359,6 +359,8 @@ class RayBackend(Backend):
             self._jobs.lose(said, next((node.host for node in self._admission.nodes if node.id == said.node), ""))
         elif isinstance(said, (SlotReady, SlotFailed)):
             self._slots.hear(said, self.now())
+        elif isinstance(said, RoomGone):
+            self._jobs.events.append(Noted("", self.now(), text=room_gone_text(self._slots.lose_all())))
         elif isinstance(said, (HeadGone, HeadBack)):
             self._hear_of_head(said)
         self._admit()

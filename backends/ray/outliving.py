@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backends.ray import keeper
@@ -26,10 +26,11 @@ class OutlivingActors:
     Args:
         connection: to the cluster.
         experiment: names it, unlike any other.
+        room_gone: told in another thread that the room that was asked for is gone, as the actor that had it is.
     """
 
-    def __init__(self, connection: RayConnection, experiment: str) -> None:
-        self._connection = connection
+    def __init__(self, connection: RayConnection, experiment: str, room_gone: Callable[[], None] = lambda: None) -> None:
+        self._connection, self._room_gone = connection, room_gone
         self._prefix = f"outrider:{experiment}:"
         self._keeper: Any = None
         self._lock = threading.Lock()
@@ -43,12 +44,19 @@ class OutlivingActors:
 
     def room(self, bundles: Sequence[Mapping[str, float]], strategy: str) -> Any:
         """Return a placement group that goes with the experiment; waits for the actor that asks for it."""
+        actor = self._its_keeper()
         try:
-            return self._connection.ray.get(self._its_keeper().ask.remote(list(bundles), strategy))
-        except Exception:
-            with self._lock:
-                self._keeper = None  # its node may be gone; the next is made where there is one
+            return self._connection.ray.get(actor.ask.remote(list(bundles), strategy))
+        except Exception as error:
+            self._forget(actor, error)
             raise
+
+    def _forget(self, actor: Any, error: Exception) -> None:
+        """Make another keeper, where there is a node for it, when the next room is asked for."""
+        with self._lock:
+            is_new, self._keeper = self._keeper is actor, None
+        if is_new and isinstance(error, self._connection.ray.exceptions.ActorDiedError):
+            self._room_gone()
 
     def left(self) -> dict[str, LeftAgent]:
         """Take over the agents that earlier controllers have left, and return them by their nodes; those that do not answer are ended."""
@@ -110,6 +118,11 @@ class OutlivingActors:
             return self._keeper
 
     def _beat(self, actor: Any) -> None:
+        ray = self._connection.ray
         while not self._over.wait(_BEAT_S) and actor is self._keeper:
-            with contextlib.suppress(Exception):
-                actor.here.remote()
+            try:
+                ray.get(actor.here.remote(), timeout=_ANSWER_S)
+            except ray.exceptions.ActorDiedError as error:
+                self._forget(actor, error)
+            except Exception:  # noqa: BLE001 (it answers late, or its cluster does)
+                continue

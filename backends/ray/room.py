@@ -108,3 +108,9 @@ def waiting_for(instance_type: str, free: Mapping[str, float], has_such: bool = 
         return f"waiting for Ray to make the room that there is for {instance_type}; nobody else uses the cluster"
     left = f"{free.get('CPU', 0):g} CPUs" + (f" and {free['GPU']:g} GPUs" if "GPU" in free else "")
     return f"waiting for room: {instance_type} on one node; the cluster has {left} free, others use the rest"
+
+
+def room_gone_text(jobs: int) -> str:
+    """Return what people are told where the room of an experiment is gone while this many of its jobs are in it."""
+    text = "what held this experiment's room on the Ray cluster has gone with its node, and room is asked for anew"
+    return f"{text}; {jobs} jobs go on, and the cluster may give others what they use" if jobs else text

@@ -84,6 +84,11 @@ class SlotFailed:
     slot: Slot
 
 
+@dataclass(frozen=True)
+class RoomGone:
+    """Whoever had asked for the room of all slots is gone, and the room with it."""
+
+
 class SlotBook:
     """The slots of one experiment.
 
@@ -167,6 +172,14 @@ class SlotBook:
         for slot in [slot for slot in self._slots if node in slot.nodes]:
             self._slots.remove(slot)
             self._give_back(self._connection, slot)
+
+    def lose_all(self) -> int:
+        """Forget all slots, as their room is gone, and return in how many of them is a job, which goes on without it."""
+        busy = sum(slot.idle_since is None for slot in self._slots)
+        for slot in [*self._slots, *self._asked]:
+            self._give_back(self._connection, slot)  # where only the way to it was lost, it is free
+        self._slots, self._asked = [], []
+        return busy
 
     def close(self, *, but_busy: bool = False) -> None:
         """Give all back, or all in which no job is."""

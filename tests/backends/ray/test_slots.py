@@ -81,3 +81,18 @@ def test_a_slot_that_failed_is_asked_for_again_and_those_of_a_lost_node_are_gone
     assert desk.book.take(SMALL) is None
     desk.book.close()
     assert desk.given_back == [desk.asked[0], second]
+
+
+def test_where_the_room_is_gone_all_is_forgotten_and_asked_for_anew_and_no_job_frees_what_is_not_there():
+    desk = Desk()
+    desk.book.ask([SMALL, SMALL])
+    busy = desk.ready("node-1", number=0)
+    assert desk.book.take(SMALL) is busy
+    desk.book.ask([SMALL, SMALL])
+    desk.ready("node-2", number=1)
+    assert desk.book.lose_all() == 1
+    desk.book.free(busy, 5.0)
+    assert desk.book.take(SMALL) is None
+    before = len(desk.asked)
+    desk.book.ask([SMALL])
+    assert len(desk.asked) == before + 1
