@@ -34,6 +34,8 @@ def load_spec(job: DeployedJob, folder: Path, variables: Mapping[str, str]) -> J
     """
     document = json.dumps(targets_document(job.deployment, client_shares_cores=False))
     told = {**variables, "OUTRIDER_ENDPOINT_TARGETS": str(folder.absolute() / "jobs" / job.name / TARGETS_FILE)}
+    if job.spec.limits.max_run_s is not None:
+        told["OUTRIDER_ENDPOINT_LEFT_S"] = str(job.spec.limits.max_run_s)
     # A further life goes on from what the one before it kept.
     restore_from = job.spec.checkpoint if job.local_lives and job.spec.checkpoint else job.spec.restore_from
     return replace(

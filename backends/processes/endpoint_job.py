@@ -129,6 +129,7 @@ def with_endpoint(
         "command": list(start.command),
         "measured": str(place / MEASURED),
         "log": front.log,
+        "max_run_s": job.limits.max_run_s,
     }
     descriptor = os.open(place / "plan.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -35,6 +35,7 @@ class EndpointRun:
     def __init__(self, plan: dict[str, Any]) -> None:
         self._plan = plan
         self._is_told = False
+        self._begun = time.monotonic()
         self._front: subprocess.Popen[str] | None = None
         # Whoever ends a job signals all of its processes, so that there is nothing to pass on; the front stays until its input ends.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -42,7 +43,7 @@ class EndpointRun:
 
     def run(self) -> int:
         """Return the exit code that counts, 128 + n for signal n."""
-        begun = time.monotonic()
+        begun = self._begun = time.monotonic()
         try:
             said = self._start_front()
             if self._is_told:
@@ -97,6 +98,8 @@ class EndpointRun:
             "OUTRIDER_ENDPOINT_KEY": plan["key"],
             "OUTRIDER_ENDPOINT_TARGETS": plan["targets"],
         }
+        if plan.get("max_run_s") is not None:
+            told["OUTRIDER_ENDPOINT_LEFT_S"] = str(max(0.0, plan["max_run_s"] - (time.monotonic() - self._begun)))
         script = subprocess.Popen(plan["command"], env={**os.environ, **told})
         assert self._front is not None
         code = _first_end(script, self._front)

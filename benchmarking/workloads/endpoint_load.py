@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 
 from outrider_report import checkpoint_dir, phase, report
@@ -21,7 +22,8 @@ def main(arguments: Sequence[str] | None = None, environ: Mapping[str, str] = os
     from load.run import LoadSurroundings, run_load  # type: ignore[import-not-found]
 
     words = sys.argv[1:] if arguments is None else arguments
-    around = LoadSurroundings(environ, report, phase, checkpoint_dir(), arguments=words)
+    ends_s = time.monotonic() + float(environ.get("OUTRIDER_ENDPOINT_LEFT_S") or "inf")
+    around = LoadSurroundings(environ, report, phase, checkpoint_dir(), arguments=words, ends_s=ends_s)
     asyncio.run(run_load(announced(environ), parse_options(words), around))
 
 

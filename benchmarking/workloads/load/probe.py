@@ -60,7 +60,9 @@ def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float, *, certifi
     return OpenPlan(begin_s, rules.longest_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
 
 
-async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certifies: bool = True) -> ProbeOutcome:
+async def probe(
+    client: LoadClient, rate: float, options: LoadOptions, *, certifies: bool = True, until_s: float = math.inf
+) -> ProbeOutcome:
     """Hold a rate until it is decided, or for as long as is allowed.
 
     Args:
@@ -69,6 +71,7 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certif
         options: of the load.
         certifies: whether it may pass, after its whole length; else it ends once the rate is promising, or at its length where no more were
             over the limit than may be.
+        until_s: monotonic seconds at which it ends, decided or not.
     """
     rules = rules_for(rate, options)
     judge, plan, found = ProbeJudge(rules, certifies=certifies), plan_for(rules, options, soon(), certifies=certifies), list[str]()
@@ -83,7 +86,7 @@ async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certif
         verdict = judge.look(settled)
         if verdict:
             found.append(verdict)
-        return bool(verdict) or judge.is_over(settled, now - plan.counted_from_s)
+        return bool(verdict) or now >= until_s or judge.is_over(settled, now - plan.counted_from_s)
 
     result = await client.open_load(rate, plan, look)
     verdict = found[0] if found else judge.end(blocks(plan.counted_from_s + result.seconds + plan.tick_s, result.tally))

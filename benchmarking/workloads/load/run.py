@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,7 @@ class LoadSurroundings:
         checkpoint: folder in which what is known is kept for a next incarnation; None for none.
         say: prints a line for people.
         arguments: of the script, for processes that share the load.
+        ends_s: monotonic seconds at which the job is ended; inf for never.
     """
 
     environ: Mapping[str, str]
@@ -50,6 +52,7 @@ class LoadSurroundings:
     checkpoint: Path | None = None
     say: Callable[[str], None] = field(default=print)
     arguments: Sequence[str] = ()
+    ends_s: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ async def _open(run: _Run) -> None:
 
 async def _search(run: _Run) -> None:
     kept = KeptSearch(run.around.checkpoint, run.session.endpoint, run.options)
-    search = RunningSearch(run.client, run.options, kept, run.files, run.status, run.report, run.around.say)
+    search = RunningSearch(run.client, run.options, kept, run.files, run.status, run.report, run.around.say, ends_s=run.around.ends_s)
     with run.around.phase("idle"):
         record = search.begin(await idle_latencies(run.session.caller, len(run.session.endpoint.targets), _IDLE_CALLS))
     if record is not None:

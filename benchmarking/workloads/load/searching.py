@@ -28,6 +28,8 @@ from .session import LoadClient
 Report = Callable[..., None]
 
 _IDLE_SHARE = 0.2
+_LEAST_SPARE_S, _SPARE_SHARE, _MOST_SPARE_S = 2.0, 0.05, 15.0
+_MOST_RAMP_S = 5.0
 _MOST_LATE = 3
 """Probes at most that begin after the time for them is over, to certify a promising rate, or the one below it."""
 
@@ -129,6 +131,7 @@ class RunningSearch:
         report: takes metrics.
         say: prints a line for people.
         clock: monotonic seconds.
+        ends_s: of that clock, when the job is ended, whatever is under way then; inf for never.
     """
 
     def __init__(
@@ -141,9 +144,13 @@ class RunningSearch:
         report: Report,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
+        ends_s: float = math.inf,
     ) -> None:
         self._client, self._options, self._kept, self._files = client, options, kept, files
         self._status, self._report, self._say, self._clock = status, report, say, clock
+        # What ends after the last probe takes time too: the script, and on this machine its server.
+        left_s = ends_s - clock() if math.isfinite(ends_s) else math.inf
+        self._ends_s = ends_s - min(max(_LEAST_SPARE_S, _SPARE_SHARE * left_s), _MOST_SPARE_S)
 
     def begin(self, idle: Sequence[tuple[CallEnd, float]]) -> SearchRecord | None:
         """Return the record to go on from; None, after a report of rate 0, where no rate can pass.
@@ -198,16 +205,33 @@ class RunningSearch:
             late: probes that were begun after that.
         """
         planned, promising = search.next_probe, search.promising
+        if planned is not None and not self._fits(planned.rate):
+            return None
+        if promising and not self._fits(promising, 2):  # what is promising is certified while there is time
+            return PlannedProbe(promising, True)
         if planned is None or (planned.certifies and left_s > 0):
             return planned
         if promising and late < _MOST_LATE and left_s < rules_for(promising, self._options).length_s:
             return PlannedProbe(promising, True)
         return planned if left_s > 0 else None
 
+    def _fits(self, rate: float, times: int = 1) -> bool:
+        """Return whether probes of a rate, one or so many, can have their length before the job is ended."""
+        if math.isinf(self._ends_s):
+            return True
+        rules = rules_for(rate, self._options)
+        return self._clock() + times * (_MOST_RAMP_S + rules.length_s + self._drain_s) <= self._ends_s
+
+    @property
+    def _drain_s(self) -> float:
+        return min(self._options.timeout_s, max(1.0, 5 * self._options.slo_s))
+
     def _end_short(self, search: RateSearch, record: SearchRecord) -> None:
         """Tell of a search that ends before its last rung: what is known is a lower bound alone."""
         passed, above = search.passed, search.not_passed
-        if search.next_probe is not None:
+        if search.next_probe is not None and not self._fits(search.next_probe.rate):
+            said = f"the search ended before max_run, at rung {record.reached} of {self._options.rungs}"
+        elif search.next_probe is not None:
             said = f"the search ended after search_s {self._options.search_s:g} at rung {record.reached} of {self._options.rungs}"
         else:
             said = f"{shown(above)}/s was not decided: {record.why}"
@@ -224,10 +248,11 @@ class RunningSearch:
 
     async def _probed(self, planned: PlannedProbe, passed: float) -> ProbeOutcome:
         """Return what a probe came to; one that the client limited is tried once more, as the reason may have passed."""
-        outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies)
+        until_s = self._ends_s - self._drain_s
+        outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, until_s=until_s)
         self._tell(outcome, passed)
-        if outcome.verdict == CLIENT_BOUND:
-            outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies)
+        if outcome.verdict == CLIENT_BOUND and self._fits(planned.rate):
+            outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, until_s=until_s)
             self._tell(outcome, passed)
         return outcome
 

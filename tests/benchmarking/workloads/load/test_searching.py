@@ -18,12 +18,12 @@ OPTIONS = parse_options(["--slo_ms", "50", "--percentile", "95", "--probe_s", "4
 IDLE = [(CallEnd("", 0.0), 0.005)] * 20
 
 
-def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None, reports=None, probes=None):
+def search(queue, options=OPTIONS, folder=None, idle=IDLE, files=None, clock=None, reports=None, probes=None, ends_s=float("inf")):
     reports, lines = [] if reports is None else reports, []
     probes = [] if probes is None else probes
     kept = KeptSearch(folder, ENDPOINT, options)
     files = files or LoadFiles(None, {})
-    more = {} if clock is None else {"clock": clock}
+    more = {"ends_s": ends_s} | ({} if clock is None else {"clock": clock})
     running = RunningSearch(
         queue,
         options,
@@ -172,6 +172,23 @@ def test_time_that_is_over_ends_it_with_what_is_known():
     assert reports[0]["at_least"]
     assert "search_s 150" in lines[-1]
     assert lines[-1].startswith(f"at least {reports[0]['max_rate_per_s']:.4g}/s")
+
+
+def test_a_job_that_would_be_ended_ends_its_search_before_with_what_is_known():
+    now = [0.0]
+
+    class Timed(VirtualQueue):
+        async def open_load(self, rate, plan, look):
+            result = await super().open_load(rate, plan, lambda at, tally: look(now[0] + at - plan.begin_s, tally))
+            now[0] += plan.ramp_s + result.seconds
+            return result
+
+    reports, lines = search(Timed(200.0, 0.05, seed=4), clock=lambda: now[0], ends_s=200.0)
+    assert 100 < now[0] <= 190.0  # 5 % for what follows
+    assert reports[-1]["max_rate_per_s"] > 0
+    assert reports[-1]["at_least"]
+    assert "the search ended before max_run, at rung " in lines[-1]
+    assert lines[-1].startswith(f"at least {shown(reports[-1]['max_rate_per_s'])}/s: ")
 
 
 def test_a_server_that_is_fast_for_its_first_seconds_is_not_certified_by_them():
