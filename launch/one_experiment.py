@@ -90,7 +90,6 @@ def run_one(
     Raises:
         UserError: it is refused; what was measured is kept.
     """
-    progress.begin(spec, place)
     running: list[Tuner] = []
     is_left = False
 
@@ -125,6 +124,7 @@ def run_one(
     )
     try:
         with winding_down(wind_down, progress.say, detach) if interruptible is None else interruptible(wind_down, detach):
+            progress.begin(spec, place)  # who reads this may send a signal
             return run_experiment(spec, surroundings)
     finally:
         progress.end()

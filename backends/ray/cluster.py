@@ -217,6 +217,7 @@ class RayConnection:
             **_QUIET,
             **_NO_OTHER_MACHINES,
             "RAY_worker_niceness": "0",
+            "RAY_memory_monitor_refresh_ms": "0",  # it ends what runs jobs, where these are limited and ended one by one
             **self._guard.mark(),
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
             "RAY_AUTH_MODE": "token",

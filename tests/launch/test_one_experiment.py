@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 
 import pytest
 
@@ -142,3 +143,13 @@ def test_before_anything_runs_winding_down_is_an_interrupt_and_detaching_is_kept
     monkeypatch.setattr(module, "run_experiment", runs)
     run_one(spec, RunRequest(), Follows(), Wallet(0.0), interruptible=interruptible)
     assert tuner.told == ["detach"]
+
+
+def test_who_reads_that_it_begins_may_send_a_signal(spec, monkeypatch):
+    caught = []
+    follows, _ = progress()
+    monkeypatch.setattr(follows, "begin", lambda spec, place: caught.append(signal.getsignal(signal.SIGUSR1)))
+    monkeypatch.setattr(module, "run_experiment", lambda spec, surroundings: "done")
+    assert run_one(spec, RunRequest(), follows, Wallet(0.0)) == "done"
+    assert callable(caught[0])
+    assert signal.getsignal(signal.SIGUSR1) is not caught[0]
