@@ -151,8 +151,9 @@ class SlotBook:
         return found
 
     def adopt(self, slot: Slot) -> None:
-        """Take in a slot that an earlier controller got, with the job that is in it."""
-        self._slots.append(slot)
+        """Take in a slot that an earlier controller got, with the job that is in it; one that two jobs had one after the other once."""
+        if slot not in self._slots:
+            self._slots.append(slot)
 
     def free(self, slot: Slot | None, now: float) -> None:
         """Note that the job in a slot has ended."""

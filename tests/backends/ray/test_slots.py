@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backends.ray.slots import KEEP_S, MOST_ASKED, SlotFailed, SlotReady, key_of
+from backends.ray.slots import KEEP_S, MOST_ASKED, Slot, SlotFailed, SlotReady, key_of
 from tests.backends.ray.fakes import Desk
 
 SMALL, LARGE = key_of({"CPU": 1.0}), key_of({"GPU": 1.0, "CPU": 4.0})
@@ -96,3 +96,12 @@ def test_where_the_room_is_gone_all_is_forgotten_and_asked_for_anew_and_no_job_f
     before = len(desk.asked)
     desk.book.ask([SMALL])
     assert len(desk.asked) == before + 1
+
+
+def test_what_two_jobs_had_one_after_the_other_is_taken_in_and_given_back_once():
+    desk = Desk()
+    slot = Slot(SMALL, None, ("node-1",))
+    desk.book.adopt(slot)
+    desk.book.adopt(slot)
+    assert desk.book.lose_all() == 1
+    assert desk.given_back == [slot]
