@@ -56,7 +56,6 @@ TESTED_TOGETHER = {
         "backends/endpoint/creation.py",
         "backends/endpoint/deployed_job.py",
         "backends/endpoint/listing.py",
-        "backends/endpoint/load_job.py",
         "backends/endpoint/packages_in_s3.py",
     ],
     "tests/backends/emulator/endpoints/test_data_plane.py": [

@@ -34,7 +34,8 @@ elif kind == "calls":
         named = {"TargetModel": one["target"]} if one["target"] else {}
         answer = runtime.invoke_endpoint(EndpointName=url.path.split("/")[2], Body=body, ContentType="application/json", **named)
         first = json.loads(answer["Body"].read())["outputs"][0]["data"][0]
-        report(epoch=number, first=first, has_status="OUTRIDER_ENDPOINT_STATUS_URL" in os.environ)
+        left = float(os.environ["OUTRIDER_ENDPOINT_LEFT_S"])
+        report(epoch=number, first=first, has_status="OUTRIDER_ENDPOINT_STATUS_URL" in os.environ, left=left)
 """
 
 

@@ -68,6 +68,7 @@ def test_the_script_calls_the_targets_and_nothing_is_left(made):
     events = ended(backend, "x1")
     assert [event.metrics["first"] for event in of_job(events, "x1", Reported)] == [3.0, 3.0, 3.0]
     assert all(event.metrics["has_status"] for event in of_job(events, "x1", Reported))
+    assert {event.metrics["left"] for event in of_job(events, "x1", Reported)} == {120.0}  # of max_run: the endpoint came up before
     end = closed(events, "x1")
     assert (end.outcome, end.usage["waited_s"] > 0) == (Outcome.COMPLETED, True)
     service = end.usage["service"]

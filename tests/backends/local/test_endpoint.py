@@ -106,6 +106,18 @@ def test_a_load_runs_against_an_endpoint_of_its_own(bench, tmp_path, mode):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("max_run_s", [70.0, None])
+def test_a_load_is_told_how_long_its_job_may_still_take(bench, tmp_path, max_run_s):
+    """What the server took of `max_run` to come up is none of it any more; where nothing limits the job, nothing is said."""
+    served = deployment(package(tmp_path / "linear.tar.gz"))
+    code = """
+    report(left=float(os.environ.get("OUTRIDER_ENDPOINT_LEFT_S", "-1")))
+    """
+    (metrics,) = bench.metrics_of(load(bench, code, served, max_run_s=max_run_s))
+    assert metrics["left"] == -1 if max_run_s is None else 0 < metrics["left"] < max_run_s
+
+
+@pytest.mark.slow
 def test_server_and_load_have_cores_of_their_own(bench, tmp_path):
     cores = len(os.sched_getaffinity(0))
     if cores < 2:
