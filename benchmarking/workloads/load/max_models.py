@@ -34,18 +34,24 @@ class ResidencySearch:
     Args:
         copies: how many there are.
         call: calls one, by its number.
+        is_over: whether no time is left for a call that may take so many seconds.
         cold_s: seconds of every call that loaded a copy; `why`: what the smallest number that does not fit failed by.
         is_guessed: whether an endpoint that does not say which answers were cold had that told by their time: a call loads a copy that
             takes more than half as long as the copy's first one, and three times as long as the fastest of all.
+        is_short: whether the time was over before more copies could be tried: what is known is a lower bound alone.
+        slowest_s: seconds of the call that took longest.
     """
 
     copies: int
     call: CallTarget
+    is_over: Callable[[float], bool] = lambda _seconds: False
     cold_s: list[float] = field(default_factory=list)
     why: str = ""
     is_guessed: bool = False
     first_s: dict[int, float] = field(default_factory=dict)
     fastest_s: float = math.inf
+    slowest_s: float = 0.0
+    is_short: bool = False
 
     async def run(self) -> int:
         """Return the largest number of copies that stay loaded together; `copies` where all do."""
@@ -54,6 +60,8 @@ class ResidencySearch:
         while fits < self.copies:
             if await self._fit(number):
                 fits = number
+            elif self.is_short:
+                return fits
             else:
                 fails = number
             if fails - fits <= 1:
@@ -61,7 +69,7 @@ class ResidencySearch:
             number = min(2 * fits, self.copies) if fails > self.copies else (fits + fails) // 2
         # What came last may have displaced some: those that are counted are there at the end.
         if fits and not await self._fit(fits):
-            return await self._shrunk(fits)
+            return fits if self.is_short else await self._shrunk(fits)
         return fits
 
     async def _shrunk(self, fits: int) -> int:
@@ -70,13 +78,19 @@ class ResidencySearch:
             fits -= 1
             if await self._fit(fits):
                 return fits
+            if self.is_short:
+                return 0  # it was confirmed once, and then not any more
         return 0
 
     async def _fit(self, number: int) -> bool:
         """Return whether this many copies are loaded together: all called once, then all again, of which none may have to be loaded."""
         for round_ in (0, 1):
             for target in range(number):
+                if self.is_over(self.slowest_s):
+                    self.is_short = True
+                    return False
                 ended = await self.call(target)
+                self.slowest_s = max(self.slowest_s, ended.seconds)
                 if ended.problem:
                     self.why = f"copy {target + 1} of {number} ended as {ended.problem}"
                     return False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .answers import UNANSWERED
 from .calls import CallEnd, Caller
 from .tally import LoadTally
 from .timer import PreciseTimer
@@ -36,6 +38,8 @@ class OpenPlan:
         block_s: length of the blocks by which requests are counted.
         tick_s: how often it is looked what came of it.
         drain_s: how long answers are waited for after the last request; those that do not come then count as `unanswered`.
+        until_s: monotonic seconds after which nothing is sent; what could not be sent by then, being over the limit already, counts
+            as `unanswered` too. `ends_s`: after which no answer is waited for.
     """
 
     begin_s: float
@@ -44,6 +48,8 @@ class OpenPlan:
     ramp_s: float = 0.0
     tick_s: float = 0.05
     drain_s: float = 10.0
+    until_s: float = math.inf
+    ends_s: float = math.inf
 
     @property
     def counted_from_s(self) -> float:
@@ -92,9 +98,12 @@ class OpenLoop:
                 self._caller.sweep()
                 now = time.monotonic()
                 self._settle(now)
+                if not self._is_over and now >= plan.until_s:
+                    self._miss(now)
+                    self._stop()
                 if not self._is_over and self._look(now, self._caller.in_flight):
                     self._stop()
-                if self._is_over and now > self.last_s + plan.drain_s:
+                if self._is_over and now > min(self.last_s + plan.drain_s, plan.ends_s):
                     break
         finally:
             self._timer.close()
@@ -145,6 +154,17 @@ class OpenLoop:
             tally.answers(sent.block, second, latency_s, how.at_s - now, is_cold=how.is_cold, is_settled=sent.is_settled)
 
         self._caller.call(request.target, request.payload, end)
+
+    def _miss(self, now: float) -> None:
+        """Count requests that are due, were not sent, and are over the limit: whoever asked them has no answer."""
+        plan, tally = self._plan, self._tally
+        while self._next is not None and plan.begin_s + self._next.at_s < now - tally.limit_s:
+            counted_s, age_s = self._next.at_s - plan.ramp_s, now - plan.begin_s - self._next.at_s
+            if counted_s >= 0:
+                block = int(counted_s / plan.block_s)
+                tally.sends(block, age_s)
+                tally.fails(block, int(now - plan.counted_from_s), UNANSWERED, age_s)
+            self._advance()
 
     def _settle(self, now: float) -> None:
         """Count requests that are unanswered beyond the limit as over it, so that no block waits for the slowest of its answers."""

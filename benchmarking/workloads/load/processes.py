@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ from .open_loop import OpenPlan
 from .options import LoadOptions
 from .session import LoadResult, Look
 from .tally import LoadTally
-from .users import UserStage
+from .users import StageDone, UserStage
 
 _LINE_BYTES = 1 << 28
 _START_S = 30.0
@@ -92,7 +93,7 @@ class ClientProcesses:
             whole.merge(LoadTally.from_dict(one["done"]))
         return LoadResult(whole, _together(ended), max(float(one["seconds"]) for one in ended))
 
-    async def users(self, stages: Sequence[UserStage], begin_s: float, done: Callable[[int, LoadTally], None]) -> ClientLoad:
+    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone, ends_s: float = math.inf) -> ClientLoad:
         """Run a ramp of users in all processes; see `session.LoadClient`."""
         waiting: dict[int, list[LoadTally]] = {}
 
@@ -108,7 +109,8 @@ class ClientProcesses:
                         shares[0].merge(one)
                     done(told["stage"], shares[0])
 
-        ended = await self._all({"do": "users", "stages": [asdict(stage) for stage in stages], "begin_s": begin_s}, follow)
+        told = {"stages": [asdict(stage) for stage in stages], "begin_s": begin_s, "ends_s": ends_s}
+        ended = await self._all({"do": "users", **told}, follow)
         return _together(ended)
 
     @property

@@ -11,6 +11,7 @@ from .serving_status import ServingStatus, used_between
 
 _MB = 1e6
 _LEAK_SHARE = 0.05
+ENDED_SHORT = "the search ended before max_run: more copies may stay loaded"
 
 
 async def residency_figures(
@@ -32,12 +33,14 @@ async def residency_figures(
         found["residency"] = "told by the time that calls took"
     if search.why:
         found["why"] = search.why
+    if search.is_short:
+        found |= {"at_least": True, "why": ENDED_SHORT}
     if search.cold_s:
         found["cold_p50_ms"] = round(1000 * statistics.median(search.cold_s), 3)
         found["cold_p95_ms"] = round(1000 * sorted(search.cold_s)[-(len(search.cold_s) // 20) - 1], 3)
     found |= used_between(before, after) | _memory(after)
-    if cycles and after is not None and search.copies > 1:
-        found |= await _leak(number, search.copies, after, status, call, cycles)
+    if cycles and after is not None and search.copies > 1 and not search.is_short:
+        found |= await _leak(number, search, after, status, call, cycles)
     return found
 
 
@@ -53,12 +56,14 @@ def _memory(told: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 async def _leak(
-    number: int, copies: int, before: Mapping[str, Any], status: ServingStatus, call: CallTarget, cycles: int
+    number: int, search: ResidencySearch, before: Mapping[str, Any], status: ServingStatus, call: CallTarget, cycles: int
 ) -> dict[str, Any]:
     """Load copies in turn, each of which displaces the one that was called longest ago, and compare memory where as many are loaded."""
     loads = 0
     for turn in range(cycles):
-        ended = await call((number + turn) % copies)
+        if search.is_over(search.slowest_s):
+            return {"cycles": loads, "why": f"the loads by which a leak shows ended before max_run, after {turn} of {cycles}"}
+        ended = await call((number + turn) % search.copies)
         if ended.problem:
             return {"cycles": loads, "why": f"load {turn + 1} of {cycles} ended as {ended.problem}"}
         loads += bool(ended.is_cold)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .client_check import ClientLoad, check_all_allowed, check_allowed, client_problem
+from .deadline import last_answers_s, load_ends_s
 from .endpoint import CalledEndpoint
 from .figures import figures_of
 from .load_files import LoadFiles
@@ -22,7 +24,7 @@ from .searching import KeptSearch, RunningSearch
 from .serving_status import ServingStatus, used_between
 from .session import ClientSession, LoadClient, soon
 from .tally import LoadTally
-from .users import arrival_s
+from .users import arrival_s, fitting
 from .warming import idle_latencies, one_call, warm_up
 
 Report = Callable[..., None]
@@ -30,6 +32,7 @@ Phase = Callable[[str], AbstractContextManager[Any]]
 
 _IDLE_CALLS = 30
 _OPEN_BLOCK_S = 0.1
+_SAME_S = 1e-6
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class LoadSurroundings:
 
 @dataclass(frozen=True)
 class _Run:
-    """A load under way."""
+    """A load under way; `ends_s`: monotonic seconds at which it ends, whatever was asked."""
 
     session: ClientSession
     client: LoadClient
@@ -65,6 +68,7 @@ class _Run:
     files: LoadFiles
     around: LoadSurroundings
     status: ServingStatus
+    ends_s: float
 
     def report(self, **metrics: Any) -> None:
         """Report; where the client is on the cores of the server, every report says so."""
@@ -106,7 +110,8 @@ async def run_load(endpoint: CalledEndpoint, options: LoadOptions, around: LoadS
         }  # fmt: skip
         files = LoadFiles.of_job(around.environ, told)
         status = ServingStatus(endpoint.status_url, endpoint.key)
-        await _LOADS[options.load](_Run(session, client, options, files, around, status))
+        ends_s = load_ends_s(around.ends_s, time.monotonic())
+        await _LOADS[options.load](_Run(session, client, options, files, around, status, ends_s))
     finally:
         await client.close()
         await session.close()
@@ -116,14 +121,22 @@ async def _open(run: _Run) -> None:
     options = run.options
     plan = OpenPlan(soon(), options.duration_s, _OPEN_BLOCK_S, drain_s=options.timeout_s)
     before = await run.status.read()
-    plan = replace(plan, begin_s=soon())
+    until_s = run.ends_s - last_answers_s(options)
+    plan = replace(plan, begin_s=soon(), until_s=until_s, ends_s=run.ends_s)
+    if plan.begin_s >= until_s:
+        raise SystemExit(f"no time is left for an open load of {options.duration_s:g} s before max_run ends the job: raise max_run")
     with run.around.phase("load"):
         result = await run.client.open_load(options.rate, plan, lambda _now, _tally: False)
     check_all_allowed(result.tally, f"at {options.rate:g}/s")
     used = used_between(before, await run.status.read())
     problem = client_problem(result.tally, result.client, options.rate)
     found = figures_of(result.tally, result.seconds) | _of_client(result.client, problem) | used
-    run.files.write("open", {"rate": options.rate, "seconds": result.seconds, "why": problem}, found, result.tally)
+    if plan.begin_s + result.seconds > until_s - _SAME_S:
+        short = f"the load ended before max_run, after {result.seconds:.1f} of {options.duration_s:g} s"
+        run.around.say(short)
+        found["why"] = f"{problem}; {short}" if problem else short
+    what = {"rate": options.rate, "seconds": result.seconds, "why": found.get("why", "")}
+    run.files.write("open", what, found, result.tally)
     run.report(**found)
 
 
@@ -138,7 +151,14 @@ async def _search(run: _Run) -> None:
 
 
 async def _users(run: _Run) -> None:
-    stages = run.options.ramp
+    begin_s, last_s = soon(), last_answers_s(run.options)
+    stages = fitting(run.options.ramp, run.ends_s - last_s - begin_s)
+    short = "" if len(stages) == len(run.options.ramp) else f"{len(stages)} of {len(run.options.ramp)} stages end before max_run does"
+    if not stages:
+        first_s = run.options.ramp[0].seconds
+        raise SystemExit(f"no time is left for the first stage, of {first_s:g} s, before max_run ends the job: raise max_run")
+    if short:
+        run.around.say(f"{short}: the others are not begun")
 
     def done(number: int, tally: LoadTally) -> None:
         stage, before = stages[number], stages[number - 1].users if number else 0
@@ -148,11 +168,13 @@ async def _users(run: _Run) -> None:
         problem = client_problem(tally, ClientLoad(), 0.0)
         if problem:
             found |= {"client_bound": True, "why": problem}
+        if short and number + 1 == len(stages):
+            found["why"] = f"{problem}; {short}" if problem else short
         run.files.write("stage", {"users": stage.users, "seconds": seconds}, found, tally)
         run.report(**found)
 
     with run.around.phase("load"):
-        await run.client.users(stages, soon(), done)
+        await run.client.users(stages, begin_s, done, run.ends_s)
 
 
 async def _models(run: _Run) -> None:
@@ -164,9 +186,11 @@ async def _models(run: _Run) -> None:
         return TargetCall(how.kind, how.is_cold, seconds)
 
     before = await run.status.read()
-    search = ResidencySearch(len(endpoint.targets), call)
+    search = ResidencySearch(len(endpoint.targets), call, lambda seconds: time.monotonic() + seconds >= run.ends_s)
     with run.around.phase("load"):
         number = await search.run()
+    if search.is_short and not number:
+        raise SystemExit("no number of copies was confirmed before max_run ends the job: raise max_run")
     found = await residency_figures(number, search, run.status, before, call, run.options.cycles)
     run.around.say(f"{number} of {len(endpoint.targets)} copies stay loaded together" + (f"; {search.why}" if search.why else ""))
     run.report(**found)

@@ -14,6 +14,7 @@ from typing import Any
 
 from .calls import CallEnd
 from .client_check import CLIENT_BOUND, check_all_allowed, check_allowed
+from .deadline import last_answers_s, load_ends_s
 from .endpoint import CalledEndpoint
 from .estimate import RateEstimate, estimated_rate
 from .evidence import FAILS, PASSES, ShareEvidence
@@ -28,7 +29,6 @@ from .session import LoadClient
 Report = Callable[..., None]
 
 _IDLE_SHARE = 0.2
-_LEAST_SPARE_S, _SPARE_SHARE, _MOST_SPARE_S = 2.0, 0.05, 15.0
 _MOST_RAMP_S = 5.0
 _MOST_LATE = 3
 """Probes at most that begin after the time for them is over, to certify a promising rate, or the one below it."""
@@ -148,9 +148,7 @@ class RunningSearch:
     ) -> None:
         self._client, self._options, self._kept, self._files = client, options, kept, files
         self._status, self._report, self._say, self._clock = status, report, say, clock
-        # What ends after the last probe takes time too: the script, and on this machine its server.
-        left_s = ends_s - clock() if math.isfinite(ends_s) else math.inf
-        self._ends_s = ends_s - min(max(_LEAST_SPARE_S, _SPARE_SHARE * left_s), _MOST_SPARE_S)
+        self._ends_s = load_ends_s(ends_s, clock())
 
     def begin(self, idle: Sequence[tuple[CallEnd, float]]) -> SearchRecord | None:
         """Return the record to go on from; None, after a report of rate 0, where no rate can pass.
@@ -224,7 +222,7 @@ class RunningSearch:
 
     @property
     def _drain_s(self) -> float:
-        return min(self._options.timeout_s, max(1.0, 5 * self._options.slo_s))
+        return last_answers_s(self._options)
 
     def _end_short(self, search: RateSearch, record: SearchRecord) -> None:
         """Tell of a search that ends before its last rung: what is known is a lower bound alone."""

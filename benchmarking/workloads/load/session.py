@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import resource
 import ssl
 import time
@@ -54,13 +55,14 @@ class LoadClient(Protocol):
         """
         ...
 
-    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone) -> ClientLoad:
+    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone, ends_s: float = math.inf) -> ClientLoad:
         """Run a ramp of users.
 
         Args:
             stages: (n,) of all processes together.
             begin_s: monotonic seconds.
             done: told of each stage, in order, once its requests have ended.
+            ends_s: monotonic seconds after which no answer is waited for.
         """
         ...
 
@@ -118,13 +120,13 @@ class ClientSession:
             await loop.run()
         return LoadResult(tally, self.taken(plan.begin_s, began_cpu_s), max(0.0, loop.last_s - plan.counted_from_s))
 
-    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone) -> ClientLoad:
+    async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone, ends_s: float = math.inf) -> ClientLoad:
         """Run this process' share of a ramp of users; see `LoadClient`."""
         options, began_cpu_s = self.options, time.process_time()
         self._pool.peak = self._pool.count
         ramp = UserRamp(self.caller, len(self.endpoint.targets), options.popularity, options.seed, self._share, self._tally)
         with _no_pauses():
-            await ramp.run(stages, begin_s, done)
+            await ramp.run(stages, begin_s, done, ends_s)
         return self.taken(begin_s, began_cpu_s)
 
     @property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -56,6 +58,12 @@ def arrival_s(before: int, stage: UserStage) -> float:
     return abs(stage.users - before) / stage.spawn_per_s
 
 
+def fitting(stages: Sequence[UserStage], seconds: float) -> tuple[UserStage, ...]:
+    """Return the stages, from the first on, that are whole within so many seconds."""
+    ends = itertools.accumulate(stage.seconds for stage in stages)
+    return tuple(stage for stage, end_s in zip(stages, ends, strict=True) if end_s <= seconds)
+
+
 StageDone = Callable[[int, LoadTally], None]
 """Is told the number of a stage, from 0, and its counts, once all of its requests have ended."""
 
@@ -89,13 +97,14 @@ class UserRamp:
         self._current: tuple[float, float, LoadTally] | None = None
         self._open: dict[LoadTally, int] = {}
 
-    async def run(self, stages: Sequence[UserStage], begin_s: float, done: StageDone) -> None:
+    async def run(self, stages: Sequence[UserStage], begin_s: float, done: StageDone, ends_s: float = math.inf) -> None:
         """Run stages one after the other; each counts what is sent while all of its users are there.
 
         Args:
             stages: (n,) of all processes together.
             begin_s: monotonic seconds.
             done: told of each stage, in order.
+            ends_s: monotonic seconds after which no answer is waited for.
         """
         tallies: list[LoadTally] = []
         before, reported = 0, 0
@@ -113,7 +122,7 @@ class UserRamp:
                 before, begin_s = stage.users, begin_s + stage.seconds
             self._current = None
             self._resize(0)  # who goes on asking is never done
-            while self._caller.in_flight:
+            while self._caller.in_flight and self._clock() < ends_s:
                 self._caller.sweep()
                 await asyncio.sleep(_TICK_S)
         finally:

@@ -53,6 +53,7 @@ class ClientWorker:
             stages,
             command["begin_s"],
             lambda number, tally: self._tell({"stage": number, "counts": tally.as_dict(), "answered": asdict(self._session.answered)}),
+            command["ends_s"],
         )
         self._tell({"done": None, **self._taken(client), "seconds": 0.0})
 

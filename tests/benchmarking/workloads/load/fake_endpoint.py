@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -136,8 +138,8 @@ REFERENCE = {
 }
 
 
-def load(server, folder, *arguments, targets=None, checkpoint=None, **environment):
-    """Run the load script within this process against a fake endpoint; return its reports."""
+def load(server, folder, *arguments, targets=None, checkpoint=None, left_s=math.inf, **environment):
+    """Run the load script within this process against a fake endpoint, in a job that ends after `left_s`; return its reports."""
     from benchmarking.workloads.load.endpoint import announced
     from benchmarking.workloads.load.options import parse_options
     from benchmarking.workloads.load.run import LoadSurroundings, run_load
@@ -153,6 +155,7 @@ def load(server, folder, *arguments, targets=None, checkpoint=None, **environmen
             found.append(metrics)
 
     words = [str(word) for word in arguments]
-    around = LoadSurroundings(environ, report, lambda name: contextlib.nullcontext(), checkpoint, arguments=words)
+    ends_s = time.monotonic() + left_s
+    around = LoadSurroundings(environ, report, lambda name: contextlib.nullcontext(), checkpoint, arguments=words, ends_s=ends_s)
     asyncio.run(run_load(announced(environ), parse_options(words), around))
     return found
