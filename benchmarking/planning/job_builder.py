@@ -16,7 +16,9 @@ from benchmarking.planning.checkpoints import checkpoint_requirements, saves_che
 from benchmarking.planning.command_line import CommandLine
 from benchmarking.planning.option_words import writes_plain_numbers
 from benchmarking.planning.own_forms import OwnForms
+from benchmarking.planning.served import endpoint_configurations
 from definitions.backend_registry import backend_description
+from definitions.endpoint import EndpointBlock, endpoint_of
 from definitions.errors import UserError
 from definitions.instance_tables import HOSTING, TRAINING
 from definitions.instances import price_of
@@ -43,6 +45,8 @@ def instance_type_of(definition: BenchmarkDefinition, backend: str, configuratio
     )
 
 
+_BILLED_BY = ("existing", "deploy_s")
+"""Keys of an endpoint that say for how long it is billed beside its load."""
 _UNTIL_STOPPED_S = 60.0
 """By how much a prefix's time may be over before the back-end ends the job by itself."""
 
@@ -91,10 +95,9 @@ class JobBuilder:
         block = definition.block(backend, described.block)
         self._grace_s = described.grace_s(block)
         # Nothing is transferred by the job of an endpoint, which comes up before it and goes after it; on this machine within its own time.
-        served = None if described.shares_this_machine else definition.endpoint
-        # One that exists is there before, and stays.
-        of_endpoint_s = 0.0 if served is None or served.existing is not None else served.deploy_s + described.deletion_s(block)
-        self._beside_s = described.billed_beside_s(block) if served is None else of_endpoint_s
+        self._served = None if described.shares_this_machine else definition.endpoint
+        self._deletion_s = described.deletion_s(block)
+        most_beside_s = described.billed_beside_s(block) if self._served is None else self._most_beside_s(self._served)
         self._fallbacks = described.fallback_instance_types(block)
         self._use = TRAINING if definition.endpoint is None else HOSTING
         self._prices: dict[str, float | None] = {}
@@ -125,13 +128,28 @@ class JobBuilder:
             "metrics": definition.metric_sources,
             "log_cap_bytes": definition.log_cap,
         }
-        self.after_stop_s = self._grace_s + self._beside_s
+        self.after_stop_s = self._grace_s + most_beside_s
         self.worst_s = None if self._max_run_s is None else self._max_run_s + self.after_stop_s
 
     def worst_case_s(self, spec: TrialSpec) -> float | None:
         """Return the seconds that a trial's job can be billed for at most; None where nothing limits them."""
         may_run_s = self.may_run_s(spec)
-        return None if may_run_s is None else may_run_s + self.after_stop_s
+        if may_run_s is None or self._served is None:
+            return None if may_run_s is None else may_run_s + self.after_stop_s
+        return may_run_s + self._grace_s + self._beside_s(self._served, spec.configuration)
+
+    def _beside_s(self, served: EndpointBlock, configuration: Mapping[str, Any]) -> float:
+        """Return the seconds that a configuration's endpoint is billed for beside its load: one that exists is there before, and stays."""
+        try:
+            asked = endpoint_of(served, configuration)
+        except ValueError:
+            asked = served  # such a trial is refused
+        return 0.0 if asked.existing is not None else asked.deploy_s + self._deletion_s
+
+    def _most_beside_s(self, served: EndpointBlock) -> float:
+        """Return the most of any configuration."""
+        found = [self._beside_s(served, one) for one in endpoint_configurations(self._definition, _BILLED_BY)]
+        return max(found, default=self._beside_s(served, {}))
 
     def may_run_s(self, spec: TrialSpec) -> float | None:
         """Return the seconds that a trial's job may run; None where nothing limits them."""

@@ -178,6 +178,22 @@ def test_the_worst_case_of_an_endpoint_that_exists_is_its_load_alone(backend):
     assert made.worst_s == made.worst_case_s(TrialSpec({"x": 1})) == 120.0 + 120.0
 
 
+@pytest.mark.parametrize("backend", ["sagemaker", "warm_pool"])
+def test_so_it_is_where_a_configuration_names_it_or_says_how_long_its_own_may_take(backend):
+    def made(names, **endpoint):
+        space = {"existing": {"choice": names}, "deploy_s": {"choice": [60.0, 300.0]}}
+        given = {"models": {"cnn": {"type": "small_cnn"}}, "endpoint": EndpointBlock(deploy_s=900.0, **endpoint)}
+        return JobBuilder(definition(budget=Budget(max_run=120.0), space=space, **given), backend, "p", region="us-east-1")
+
+    after_s = 120.0 + 120.0 + (300.0 if backend == "sagemaker" else 900.0)
+    mixed = made([None, "theirs"])
+    trials = [TrialSpec({"existing": name, "deploy_s": seconds}) for name, seconds in (("theirs", 300.0), (None, 300.0), (None, 60.0))]
+    assert [mixed.worst_case_s(one) for one in trials] == [120.0 + 120.0, after_s + 300.0, after_s + 60.0]
+    assert mixed.worst_s == after_s + 300.0  # of any
+    assert made(["theirs", "ours"]).worst_s == 120.0 + 120.0
+    assert made([None], existing="theirs").worst_s == after_s + 300.0
+
+
 def test_an_endpoint_is_priced_as_one():
     served = definition(endpoint=EndpointBlock(existing="e"))
     configuration = {"x": 1, "instance_type": "ml.g5.4xlarge"}
