@@ -148,7 +148,7 @@ class Backend(abc.ABC):
         """Return how many jobs of this type could run at once with nothing else running; 0 where none ever can."""
 
     def there_is(self) -> str:
-        """Return what there is for jobs, in words, e.g. `2 cores, no GPU, 8.0 GiB of memory`; empty where that is not known."""
+        """Return what there is for jobs, as a sentence: `this machine has 2 cores, no GPU, 8.0 GiB of memory`; empty where nobody knows."""
         return ""
 
     def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:  # noqa: B027 (most share nothing)

@@ -184,10 +184,10 @@ def _run(spec: ExperimentSpec, surroundings: Surroundings, backend: Backend, jou
     def no_way(trial: TrialSpec) -> str | None:
         return no_room(trial) or deployments.problem(trial)
 
-    refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_way(trial))
+    refuse = refusal(definition, spec.backend, backend.capacity, lambda trial: ruled_out(trial) or no_way(trial), backend.there_is)
     check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
     deployments.prepare()
-    check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_way))
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity, no_way, backend.there_is))
     target = upload_target(definition, backend, surroundings.environ, spec.backend)
     with Inputs(definition, spec.backend, surroundings.cache, seed=spec.seed, target=target, say=lambda line: decided((line,))) as inputs:
         surroundings.decided(inputs.data_notes)

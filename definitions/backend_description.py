@@ -113,9 +113,6 @@ class BackendDescription(Generic[Block]):
     shares_this_machine: ClassVar[bool] = False
     """Whether jobs take cores of this machine: then no more run than fit, and one at a time where nothing may disturb a measurement."""
 
-    place: ClassVar[str] = "this machine"
-    """What has room for its jobs, in words."""
-
     keeps_warm: ClassVar[bool] = False
     """Whether instances are kept for later jobs, whose use and cost a report then shows."""
 
@@ -178,6 +175,10 @@ class BackendDescription(Generic[Block]):
     def room_is_final(self, block: Block) -> bool:
         """Return whether a job that has no room with nothing else running never will have, so that it is refused before anything starts."""
         return self.shares_this_machine
+
+    def endpoint_room_is_final(self, block: Block) -> bool:
+        """Return the same of a job whose models are served by an endpoint."""
+        return self.room_is_final(block)
 
     def outlives_controller(self, block: Block) -> bool:
         """Return whether jobs go on where their controller dies, so that only the next controller of their experiment can end them."""

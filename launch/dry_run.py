@@ -255,7 +255,7 @@ def _together(
 
 def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> tuple[list[object], WorstCase, int, Plan]:
     definition = spec.definition
-    check_listed(definition, refusal(definition, spec.backend, backend.capacity))
+    check_listed(definition, refusal(definition, spec.backend, backend.capacity, there_is=backend.there_is))
     check_folders(definition, spec.backend)
     check_capacity(definition, spec.backend, backend.capacity, backend.there_is)
     jobs = JobBuilder(definition, spec.backend, "dry-run", region=backend.region, longest_s=forecasts.longest_s)
@@ -270,12 +270,12 @@ def _row(spec: ExperimentSpec, backend: Backend, forecasts: ForecastLookup) -> t
             dropped.add(configuration_id(trial.configuration))
         return found
 
-    planned = _planned(spec, method, refusal(definition, spec.backend, backend.capacity, ruled_out))
+    planned = _planned(spec, method, refusal(definition, spec.backend, backend.capacity, ruled_out, backend.there_is))
     plan = Plan(definition, spec.backend, jobs, planned, workers, forecasts.upper_s)
     if plan.trials == 0:
         raise UserError(
             f"{spec.title}: no configuration can run",
-            _last_refusal(_method(spec, backend), refusal(definition, spec.backend, backend.capacity, forecasts.problem)),
+            _last_refusal(_method(spec, backend), refusal(definition, spec.backend, backend.capacity, forecasts.problem, backend.there_is)),
         )
     if plan.priced:
         _check_first(spec, plan)

@@ -32,7 +32,7 @@ def why_unfit(resolved: Resolved, environ: Mapping[str, str]) -> UserError | Non
             backend = make_backend(name, BackendContext(definition, Path(scratch), 0, environ))
             try:
                 check_capacity(definition, name, backend.capacity, backend.there_is)
-                check_listed(definition, refusal(definition, name, backend.capacity))
+                check_listed(definition, refusal(definition, name, backend.capacity, there_is=backend.there_is))
             finally:
                 backend.close()
         except UserError as error:

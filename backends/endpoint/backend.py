@@ -23,6 +23,7 @@ from backends.endpoint.deployed_job import DeployedJob, EndpointPhase
 from backends.endpoint.listing import EndpointPoller
 from backends.endpoint.load_job import cores_of, endpoint_variables, load_spec
 from backends.endpoint.packages_in_s3 import PackageStore
+from backends.endpoint.quota import EndpointQuotas
 from backends.endpoint.reasons import has_expired
 from backends.events import Accepted, Closed, Ended, Event, Noted, Progressed, Rejected, Reported, Restarted, Started
 from backends.failures import Cause, Outcome
@@ -32,9 +33,9 @@ from backends.sagemaker.aws.call_queue import Call, CallQueue
 from backends.sagemaker.aws.clients import Clients
 from backends.sagemaker.aws.errors import CallFailure, as_cloud_errors
 from backends.sagemaker.aws.known_quotas import quotas_of
-from backends.sagemaker.aws.lookups import ENDPOINT
 from backends.sagemaker.aws.rate_limiter import RateLimiter
 from backends.sagemaker.block import SageMakerBlock
+from backends.sagemaker.jobs.existing_endpoints import existing_endpoints
 from backends.sagemaker.jobs.options import Options
 from backends.sagemaker.jobs.resolve_options import options_of
 from backends.sagemaker.lifecycle.stop_watch import StopWatch, lifted, watch_of, words
@@ -44,7 +45,6 @@ from definitions.schema import BenchmarkDefinition
 
 logger = logging.getLogger(__name__)
 
-_UNKNOWN_QUOTA = 1_000_000
 _CLOSE_WAIT_S = 900.0
 _CLEAR_S = 10.0
 _MARK_S, _EMULATED_MARK_S = 20.0, 4.0
@@ -98,8 +98,10 @@ class EndpointBackend(Backend):
         self._course = JobCourse(self._asked, self, self._events.append, self.now, self.keep_s(definition))
         self._poller = EndpointPoller(prefix, clients, self._calls, self._course.seen)
         self._adopter = EndpointAdopter(self._course, self._asked, self._poller, self.now)
-        self._quotas_of = quotas_of(clients, leases_folder(environ))
-        self._by_quota: dict[str, int] = {}
+        each = int(definition.arguments.get("instance_count") or 1)
+        self._quotas = EndpointQuotas(quotas_of(clients, leases_folder(environ)), each, options.region)
+        # Of an endpoint that exists no instance is taken; where only some configurations name one, what has none is refused job by job.
+        self._all_take_quota = all(name is None for name in existing_endpoints(definition))
         self._names: set[str] = set()
         self._woken = self._closing = self._is_closed = False
 
@@ -144,17 +146,12 @@ class EndpointBackend(Backend):
         """Return for how many endpoints of this type there is room: within the account's quota, with cores for their loads here."""
         if not instance_type.startswith("ml."):
             return 0
-        if instance_type not in self._by_quota:
-            name = ENDPOINT.format(instance_type)
-            found = self._quotas_of([name])
-            quota = None if isinstance(found, CallFailure) else found.get(name)
-            count = int(self._definition.arguments.get("instance_count") or 1)
-            self._by_quota[instance_type] = _UNKNOWN_QUOTA if quota is None else quota.limit // count
-        return min(self._by_quota[instance_type], self._room_here())
+        here = self._room_here()
+        return min(self._quotas.room(instance_type), here) if self._all_take_quota else here
 
     def there_is(self) -> str:
-        """Return what this machine has for the loads."""
-        return self._local.there_is()
+        """Return the quotas that allow no endpoint, and how more is asked for; where none is in the way, what is here for the loads."""
+        return self._quotas.too_small() or f"the load needs {self._load_cores()} cores, and {self._local.there_is()}"
 
     def storage(self) -> Storage:
         """Return the bucket; the account's default one is made where it is missing."""
@@ -173,15 +170,9 @@ class EndpointBackend(Backend):
             raise ValueError(f"a job of the name {job.name!r} was submitted before")
         self._names.add(job.name)
         made = new_job(job, self.now())
-        if made.is_own and self.capacity(job.instance_type) == 0:
+        if made.is_own and min(self._quotas.room(job.instance_type), self.capacity(job.instance_type)) == 0:
             self._course.jobs[job.name] = made
-            limit = self._by_quota.get(job.instance_type, 0)
-            why = (
-                f"the quota '{ENDPOINT.format(job.instance_type)}' allows none"
-                if limit == 0
-                else f"the load needs {self._load_cores()} cores"
-            )
-            self._course.reject(made, Cause.BAD_REQUEST, f"there is no room for an endpoint on {job.instance_type}: {why}")
+            self._course.reject(made, Cause.BAD_REQUEST, f"there is no room for an endpoint on {job.instance_type}: {self.there_is()}")
             return
         self._course.submit(made)
 

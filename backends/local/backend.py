@@ -171,10 +171,10 @@ class LocalBackend(Backend):
         return self._capacity(parse_local(instance_type))
 
     def there_is(self) -> str:
-        """Return what this machine has, in words."""
+        """Return what this machine has."""
         cores, gpus = len(self._cores), len(self._gpu_ids())
         counts = [f"{cores} core{'s' * (cores > 1)}", f"{gpus or 'no'} GPU{'s' * (gpus > 1)}"]
-        return ", ".join([*counts, f"{size_text(self._memory_bytes)} of memory"])
+        return f"this machine has {', '.join([*counts, f'{size_text(self._memory_bytes)} of memory'])}"
 
     def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:
         """Lease the cores and GPUs of all workers until this back-end is closed; see `Backend.reserve`."""
@@ -328,7 +328,7 @@ class LocalBackend(Backend):
         if job.endpoint is not None and (why := endpoint_refusal(job.endpoint, share, len(self._cores), self._memory_bytes)):
             return why
         if self._capacity(share) == 0:
-            return f"{job.instance_type} does not fit: this machine has {self.there_is()}"
+            return f"{job.instance_type} does not fit: {self.there_is()}"
         return ""
 
     def _gpu_ids(self) -> Sequence[str]:

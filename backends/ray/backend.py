@@ -181,7 +181,7 @@ class RayBackend(Backend):
 
     def there_is(self) -> str:
         """Return what the cluster has, in words."""
-        return there_is(self._admission.nodes)
+        return f"the cluster has {there_is(self._admission.nodes)}"
 
     def reserve(self, needs: WorkerNeeds, waiting: Callable[[str], None], given_up: Callable[[], bool]) -> None:
         """Lease of this machine what all workers need, where its own cluster runs them; see `Backend.reserve`."""

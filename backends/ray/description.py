@@ -48,7 +48,6 @@ class RayDescription(BackendDescription[RayBlock]):
     unhashed: ClassVar[frozenset[str]] = frozenset({"address", "grace_s", "checkpoints", "detach", "autoscaling", "usd_per_hour"})
     instance_pattern: ClassVar[str] = r"ray(\..*)?"
     instance_form: ClassVar[str] = "ray."
-    place: ClassVar[str] = "the cluster"
     travels: ClassVar[str] = "backends.ray.travels:what_travels"
     runs_commands: ClassVar[bool] = True
     reads_files: ClassVar[bool] = True

@@ -102,6 +102,10 @@ class SageMakerDescription(BackendDescription[SageMakerBlock]):
         if block.fallback_instance_types:
             yield f"where there is no capacity a job runs on {' or '.join(block.fallback_instance_types)}, at its price and speed"
 
+    def endpoint_room_is_final(self, block: SageMakerBlock) -> bool:
+        """Return True: a quota of none is raised by people alone, and this machine has no more cores for the load later."""
+        return True
+
     def endpoint_remarks(
         self, block: SageMakerBlock, instance_types: Sequence[str], region: str, environ: Mapping[str, str]
     ) -> Iterator[str]:

@@ -18,7 +18,13 @@ from definitions.trial import TrialSpec
 Refuse = Callable[[TrialSpec], str | None]
 
 
-def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[str], int], ruled_out: Refuse = lambda spec: None) -> Refuse:
+def refusal(
+    definition: BenchmarkDefinition,
+    backend: str,
+    capacity: Callable[[str], int],
+    ruled_out: Refuse = lambda spec: None,
+    there_is: Callable[[], str] = lambda: "",
+) -> Refuse:
     """Return the function that says why a trial cannot run, or None where it can.
 
     Args:
@@ -26,6 +32,7 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
         backend: name of the back-end.
         capacity: how many jobs of an instance type can run at once; 0 where none can.
         ruled_out: says why a forecast rules a trial out, or None.
+        there_is: says what there is for jobs; empty where nobody knows.
 
     Raises:
         UserError: the back-end has none of the instance types that configurations can ask for, none of their checkpoints can be saved, or
@@ -57,7 +64,10 @@ def refusal(definition: BenchmarkDefinition, backend: str, capacity: Callable[[s
             return found
         if instance_type not in capacities:
             capacities[instance_type] = capacity(instance_type)
-        return ruled_out(spec) if capacities[instance_type] else f"instance type {instance_type} does not fit here"
+        if capacities[instance_type]:
+            return ruled_out(spec)
+        has = there_is()
+        return f"instance type {instance_type} does not fit here{f': {has}' if has else ''}"
 
     return refuse
 
@@ -86,14 +96,15 @@ def check_capacity(definition: BenchmarkDefinition, backend: str, capacity: Call
     """
     described = backend_description(backend)
     types = instance_types(definition, backend)
-    is_final = described.room_is_final(definition.block(backend, described.block))
+    block = definition.block(backend, described.block)
+    is_final = described.room_is_final(block) if definition.endpoint is None else described.endpoint_room_is_final(block)
     if not is_final or any(described.instance_problem(name) is not None or capacity(name) for name in types):
         return
     raise UserError(
         f"benchmark {definition.name}: {' and '.join(types)} {'does' if len(types) == 1 else 'do'} not fit here",
-        f"{described.place} has {there_is()}",
+        there_is() or "there is no room for one",
         "go on where there is room, or start with another tag and e.g. "
-        f"--set arguments.instance_type={described.default_instance_type}; what was measured is kept",
+        f"--set arguments.instance_type={described.default_instance_type or described.example_instance_type}; what was measured is kept",
     )
 
 

@@ -63,7 +63,7 @@ class BackendSession:
         except BaseException:
             self._stack.close()
             raise
-        self._refuse = refusal(definition, backend_name, self.backend.capacity)
+        self._refuse = refusal(definition, backend_name, self.backend.capacity, there_is=self.backend.there_is)
         # A snapshot may know of fewer trials than were run after it, so names of different sessions must not meet;
         # on a virtual clock nothing outlives a session, and a fixed name keeps a seed's delays and failures.
         identity = f"{seed}-{openings}"

@@ -8,7 +8,7 @@ from typing import Any
 from backends.checks import Check, CheckStatus
 from backends.sagemaker.admin.iam_policy import trusts_sagemaker
 from backends.sagemaker.aws.errors import CallFailure, FailureKind, masked
-from backends.sagemaker.aws.lookups import Quota, ecr_image
+from backends.sagemaker.aws.lookups import Quota, ecr_image, increase_command
 from backends.sagemaker.jobs.images import Image
 from definitions.instance_tables import Price
 from definitions.program import command
@@ -124,10 +124,7 @@ def check_quota(name: str, quota: Quota | CallFailure | None, each: int, n_worke
             return Check(title, CheckStatus.UNKNOWN, "servicequotas:ListServiceQuotas is not allowed", quota.advice)
         return Check(title, CheckStatus.UNKNOWN, str(quota), quota.advice)
     wanted = each * (n_workers or 1)
-    command = (
-        f"aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code {quota.code} "
-        f"--desired-value {wanted} --region {region}"
-    )
+    command = increase_command(quota.code, wanted, region)
     has = f"{quota.limit} instance{'' if quota.limit == 1 else 's'}"
     if quota.limit < each and not without:
         return Check(title, CheckStatus.FAILED, f"{has}, and one job takes {each}", command)

@@ -18,6 +18,7 @@ from backends.sagemaker.aws.network_lookups import network_of
 from backends.sagemaker.aws.s3 import joined, split_uri
 from backends.sagemaker.block import SageMakerBlock
 from backends.sagemaker.code.project import REQUIREMENTS
+from backends.sagemaker.jobs.existing_endpoints import existing_endpoints
 from backends.sagemaker.jobs.images import image_facts
 from backends.sagemaker.jobs.options import DEFAULT_PREFIX, Options
 from backends.sagemaker.jobs.resolve_options import EMULATED_ROLE, ROLE_VARIABLE, options_of
@@ -206,7 +207,7 @@ def _instance_checks(
     fallbacks = [name for name in (options.fallback_instance_types if options is not None else ()) if name not in cloud]
     form = ENDPOINT if definition.endpoint is not None else SPOT if spot else TRAINING
     # Of an endpoint that exists no instance is taken from the account's.
-    taken = [] if definition.endpoint is not None and definition.endpoint.existing is not None else cloud
+    taken = cloud if None in existing_endpoints(definition) else []
     wanted = [(form.format(name), "") for name in taken] + [(form.format(name), "no job falls back to it") for name in fallbacks]
     if backend == "warm_pool" and definition.endpoint is None:
         wanted += [(WARM_POOL.format(name), "nothing is kept warm, jobs start cold") for name in cloud]

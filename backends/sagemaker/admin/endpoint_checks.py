@@ -6,13 +6,14 @@ from typing import Any
 
 from backends.checks import Check, CheckStatus
 from backends.sagemaker.block import SageMakerBlock
+from backends.sagemaker.jobs.existing_endpoints import existing_endpoints
 from backends.sagemaker.jobs.hosting_server import AWS_SERVER, server_problem
 from definitions.schema import BenchmarkDefinition
 
 
 def server_checks(definition: BenchmarkDefinition, backend: str, region: str, emulated: bool) -> list[Check]:
     """Return the check of the servers that configurations ask for on endpoints: one is missing for some of them, or for all."""
-    if definition.endpoint is None or definition.endpoint.existing is not None:
+    if definition.endpoint is None or None not in existing_endpoints(definition):
         return []
     has_image = definition.block(backend, SageMakerBlock).image is not None
     asked = asked_for(definition, "server") or [definition.endpoint.server or AWS_SERVER]

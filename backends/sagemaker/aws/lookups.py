@@ -30,6 +30,14 @@ class Quota:
     limit: int
 
 
+def increase_command(code: str, wanted: int, region: str) -> str:
+    """Return the command that asks AWS for more of a quota."""
+    return (
+        f"aws service-quotas request-service-quota-increase --service-code sagemaker --quota-code {code} "
+        f"--desired-value {wanted} --region {region}"
+    )
+
+
 @dataclass(frozen=True)
 class EcrImage:
     """Parts of an image's URI; `tag` or `digest` may be empty."""

@@ -47,6 +47,7 @@ class EndpointBench:
         settings: of the emulator; `faults`: of the emulator; `block`: of the definition.
         backend: `sagemaker` or `warm_pool`.
         exclusive: whether no two loads run side by side.
+        given: of the definition, in place of what it has.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class EndpointBench:
         block: Any = None,
         backend: str = "sagemaker",
         exclusive: bool = False,
+        **given: Any,
     ) -> None:
         self.folder, self.name = folder, backend
         self.emulator = Emulator(folder / "emulator", settings=settings, faults=faults)
@@ -72,9 +74,11 @@ class EndpointBench:
                 "objectives": {"loss": "min"},
                 "space": {"kind": {"choice": ["reports3"]}},
                 "arguments": {"instance_type": "ml.m5.xlarge"},
-                "endpoint": {"existing": "anything", "server": "ort"},
+                "models": {"linear": {"type": "small_cnn"}},
+                "endpoint": {"mode": "multi", "server": "ort"},
                 "exclusive": exclusive,
                 backend: {"bucket": "bench", **(block or {})},
+                **given,
             }
         )
 

@@ -182,7 +182,8 @@ def test_no_quota_is_refused_at_once_and_a_full_one_for_a_while(made):
     backend.submit(none)
     (refused,) = of_job(ended(backend, "x0"), "x0", Rejected)
     assert (refused.cause, refused.retry_at) == (Cause.BAD_REQUEST, None)
-    assert "the quota 'ml.m5.large for endpoint usage' allows none" in refused.message
+    assert "the quota 'ml.m5.large for endpoint usage' is 0 in us-east-1; `aws service-quotas " in refused.message
+    assert refused.message.endswith(backend.there_is())
     backend.submit(bench.job("endless", "x1"))
     collect(backend, has("x1", Accepted), 60.0)
     backend.submit(bench.job("calls", "x2"))
@@ -191,6 +192,24 @@ def test_no_quota_is_refused_at_once_and_a_full_one_for_a_while(made):
     assert (refused.cause, refused.retry_at > backend.now()) == (Cause.QUOTA, True)
     assert backend.close() == []
     assert bench.left() == []
+
+
+def test_endpoints_that_exist_take_no_quota_and_what_has_an_own_one_is_still_refused(made):
+    bench = made(settings=Settings(quotas={"*": 0}), space={"existing": {"choice": [None, "theirs"]}})
+    backend = bench.backend()
+    assert backend.capacity("ml.m5.xlarge") > 0
+    backend.submit(bench.job("calls", "x0"))
+    (refused,) = of_job(ended(backend, "x0"), "x0", Rejected)
+    assert "the quota 'ml.m5.xlarge for endpoint usage' is 0" in refused.message
+    backend.close()
+
+
+def test_where_the_load_has_too_few_cores_that_is_said(made):
+    bench = made(endpoint={"mode": "multi", "server": "ort", "client_cores": 4096})
+    backend = bench.backend()
+    assert backend.capacity("ml.m5.xlarge") == 0
+    assert backend.there_is().startswith("the load needs 4096 cores, and this machine has ")
+    backend.close()
 
 
 @pytest.mark.parametrize("exclusive", [False, True])

@@ -2,6 +2,7 @@ import pytest
 
 from backends.ray.description import RayBlock
 from benchmarking.planning.feasibility import check_capacity, check_listed, refusal
+from definitions.endpoint import EndpointBlock
 from definitions.errors import UserError
 from definitions.trial import TrialSpec
 from tests.benchmarking.experiments import definition
@@ -66,7 +67,7 @@ def test_lists_and_spaces_that_can_run_pass():
 def test_a_machine_without_room_for_any_of_the_instance_types_is_said_before_anything_starts():
     benchmark = definition(arguments={"instance_type": "local.1cpu.1gpu"})
     with pytest.raises(UserError) as error:
-        check_capacity(benchmark, "local", capacity, lambda: "2 cores, no GPU, 8.0 GiB of memory")
+        check_capacity(benchmark, "local", capacity, lambda: "this machine has 2 cores, no GPU, 8.0 GiB of memory")
     assert str(error.value).splitlines() == [
         "benchmark fake: local.1cpu.1gpu does not fit here",
         "  this machine has 2 cores, no GPU, 8.0 GiB of memory",
@@ -84,10 +85,30 @@ def test_room_for_one_of_the_instance_types_is_enough_and_elsewhere_room_may_com
 def test_where_a_cluster_is_all_there_is_what_never_has_room_is_refused_and_where_nodes_join_it_is_not():
     benchmark = definition(arguments={"instance_type": "ray.64cpu"}, ray=RayBlock(address="127.0.0.1:1"))
     with pytest.raises(UserError, match=r"ray\.64cpu does not fit here\s+the cluster has 2 nodes: 2 with 4 CPUs\s+.*ray\.1cpu"):
-        check_capacity(benchmark, "ray", lambda name: 0, lambda: "2 nodes: 2 with 4 CPUs")
-    check_capacity(benchmark, "ray", lambda name: 3, lambda: "2 nodes: 2 with 4 CPUs")
+        check_capacity(benchmark, "ray", lambda name: 0, lambda: "the cluster has 2 nodes: 2 with 4 CPUs")
+    check_capacity(benchmark, "ray", lambda name: 3, lambda: "the cluster has 2 nodes: 2 with 4 CPUs")
     growing = definition(arguments={"instance_type": "ray.64cpu"}, ray=RayBlock(address="127.0.0.1:1", autoscaling=True))
     check_capacity(growing, "ray", lambda name: 0, lambda: "no node")
+
+
+@pytest.mark.parametrize("backend", ["sagemaker", "warm_pool"])
+def test_a_quota_of_no_endpoints_is_final_and_named_before_anything_starts(backend):
+    small = definition(space={"instance_type": {"choice": ["ml.m5.large", "ml.c5.large"]}})
+    served = small.model_copy(update={"endpoint": EndpointBlock()})
+    said = "the quota 'ml.m5.large for endpoint usage' is 0 in eu-west-1"
+    with pytest.raises(UserError) as error:
+        check_capacity(served, backend, lambda name: 0, lambda: said)
+    assert str(error.value).splitlines() == [
+        "benchmark fake: ml.m5.large and ml.c5.large do not fit here",
+        f"  {said}",
+        "  go on where there is room, or start with another tag and e.g. --set arguments.instance_type=ml.m5.xlarge; "
+        "what was measured is kept",
+    ]
+    check_capacity(small, backend, lambda name: 0, lambda: said)  # of training jobs it may be raised meanwhile
+    check_capacity(served, backend, lambda name: int(name == "ml.c5.large"), lambda: said)
+    refuse = refusal(small, backend, lambda name: int(name == "ml.c5.large"), there_is=lambda: said)
+    assert refuse(TrialSpec({"instance_type": "ml.c5.large"})) is None
+    assert refuse(TrialSpec({"instance_type": "ml.m5.large"})) == f"instance type ml.m5.large does not fit here: {said}"
 
 
 def test_shares_of_this_machine_are_refused_on_sagemaker_one_by_one():

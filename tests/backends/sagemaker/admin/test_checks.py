@@ -342,12 +342,14 @@ def test_only_problems_are_returned_before_a_first_start(start, tmp_path):
 def test_a_quota_of_no_endpoints_is_a_problem_unless_the_endpoint_exists(start, tmp_path):
     started = start(quotas={"*": 0})
 
-    def quotas(**endpoint):
-        made = definition(tmp_path, models={"cnn": {"type": "small_cnn"}}, endpoint=endpoint)
+    def quotas(space=None, **endpoint):
+        made = definition(tmp_path, models={"cnn": {"type": "small_cnn"}}, endpoint=endpoint, **({"space": space} if space else {}))
         return {name: one.verdict.value for name, one in checked(started, made)[0].items() if name.startswith("quota")}
 
     assert quotas(mode="multi") == {"quota: ml.m5.large for endpoint usage": "failed"}
     assert quotas(existing="theirs") == {}
+    assert quotas({"existing": {"choice": ["theirs", "ours"]}}) == {}
+    assert quotas({"existing": {"choice": ["theirs", None]}}).keys() == {"quota: ml.m5.large for endpoint usage"}
 
 
 def test_the_largest_job_counts(tmp_path):
