@@ -42,7 +42,7 @@ EPOCHS = 40
 
 def until(holds):
     """Wait until something holds."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 150
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.1)
