@@ -54,6 +54,7 @@ import contextlib, sys
 from pathlib import Path
 from backends.common.cpu_quota import usable_cores
 from backends.common.leases import LeaseBook
+from backends.ray.backend import RayBackend
 from backends.worker_needs import WorkerNeeds
 folder, cores = Path(sys.argv[1]), len(usable_cores())
 book = LeaseBook(folder / "leases", usable_cores(), "experiment a")
