@@ -180,33 +180,64 @@ class ModelCache:
 
     async def _admit(self, target: str, unpacked: Unpacked) -> Resident:
         """Load a model that is unpacked, with others unloaded until there is room; holds the lock of the memory."""
-        name = _model_name(target)
-        before_bytes = await self._make_room(target, self._needs.get(unpacked.kind, unpacked.size_bytes))
+        name, kind = _model_name(target), unpacked.kind
+        deadline = self._now() + self._load_wait_s
         while True:
+            before_bytes = await self._make_room(target, self._needs.get(kind, unpacked.size_bytes), deadline)
             try:
                 await self._server.load(name, unpacked.folder)
-                break
             except LoadFailedError as error:
                 # The server's own word that memory is short: one more goes, and it is tried again.
-                if not error.is_short_of_memory or not await self._evict_one():
+                if not error.is_short_of_memory or not await self._give_up_one(target, deadline):
                     raise
-                before_bytes = await self.measure()
-        found = Resident(name, unpacked.place, 0)
-        self._residents[target] = found
-        self.counters.loads += 1
-        used_bytes = await self.measure()
-        found.size_bytes = max(0, used_bytes - before_bytes)
-        self._needs[unpacked.kind] = max(found.size_bytes, self._needs.get(unpacked.kind, 0))
-        while self._limit_bytes is not None and used_bytes > self._limit_bytes:
-            if not await self._evict_one(besides=target):
-                await self._drop(target)
-                raise self._too_large(target, used_bytes)
+                continue
+            found = self._residents[target] = Resident(name, unpacked.place, 0)
+            self.counters.loads += 1
             used_bytes = await self.measure()
-        return found
+            found.size_bytes = max(0, used_bytes - before_bytes)
+            self._needs[kind] = max(found.size_bytes, self._needs.get(kind, 0))
+            while self._limit_bytes is not None and used_bytes > self._limit_bytes:
+                if not await self._evict_one(besides=target):
+                    break
+                used_bytes = await self.measure()
+            else:
+                return found
+            # It takes more than was thought, and whoever else is there is in use: it waits for them, unless it is alone.
+            await self._take_back(target, found)
+            if not self._residents:
+                raise self._too_large(target, used_bytes)
+            if self._now() >= deadline:
+                raise self._no_room(target)
 
-    async def _make_room(self, target: str, needed_bytes: int) -> int:
+    async def _take_back(self, target: str, found: Resident) -> None:
+        """Unload a model that has just been loaded, once those who use it already have their answers; its files stay."""
+        self._residents.pop(target, None)
+        while found.users:
+            self._released.clear()
+            await self._released.wait()
+        await self._server.unload(found.name)
+
+    async def _give_up_one(self, target: str, deadline: float) -> bool:
+        """Unload the least recently used model, once there is one that nobody uses; return whether any is loaded."""
+        while not await self._evict_one():
+            if not self._residents:
+                return False
+            await self._wait_for_release(target, deadline)
+        return True
+
+    async def _wait_for_release(self, target: str, deadline: float) -> None:
+        """Wait until somebody uses a model no longer, or time is over."""
+        self._released.clear()
+        if self._now() >= deadline:
+            raise self._no_room(target)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._released.wait(), max(0.0, deadline - self._now()))
+
+    def _no_room(self, target: str) -> NotReadyError:
+        return NotReadyError(f"there is no room for {target}: all {len(self._residents)} loaded models are in use")
+
+    async def _make_room(self, target: str, needed_bytes: int, deadline: float) -> int:
         """Unload what has to go for `needed_bytes`; return the memory that is in use then."""
-        deadline = self._now() + self._load_wait_s
         while True:
             used_bytes = await self.measure()
             rows = [Residency(name, one.users + self._waiters.get(name, 0), one.size_bytes) for name, one in self._residents.items()]
@@ -219,11 +250,7 @@ class ModelCache:
                 return used_bytes
             if not rows:
                 raise self._too_large(target, used_bytes + needed_bytes)
-            self._released.clear()
-            if self._now() >= deadline:
-                raise NotReadyError(f"there is no room for {target}: all {len(rows)} loaded models are in use")
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._released.wait(), max(0.0, deadline - self._now()))
+            await self._wait_for_release(target, deadline)
 
     def _too_large(self, target: str, used_bytes: int) -> LoadFailedError:
         limit = size_text(self._limit_bytes or 0)

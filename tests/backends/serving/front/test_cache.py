@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from backends.serving.base import LoadFailedError, ModelServer
-from backends.serving.front.cache import ModelCache
+from backends.serving.front.cache import ModelCache, NotReadyError
 from backends.serving.front.packages import FolderSource
 from tests.backends.serving.onnx_packages import archive
 
@@ -19,7 +19,7 @@ class HeldServer(ModelServer):
     """Takes as much memory as its models have bytes; its loads wait until they are let through."""
 
     def __init__(self):
-        self.loaded, self.gate, self.is_full = {}, asyncio.Event(), False
+        self.loaded, self.gate, self.is_full, self.room, self.factor = {}, asyncio.Event(), False, None, 1
 
     async def start(self, options):
         raise NotImplementedError
@@ -31,7 +31,9 @@ class HeldServer(ModelServer):
         await self.gate.wait()
         if self.is_full:
             raise LoadFailedError("no disk here either")
-        self.loaded[name] = len((folder / "1" / "model.onnx").read_bytes())
+        if len(self.loaded) == self.room:
+            raise LoadFailedError("out of memory", is_short_of_memory=True)
+        self.loaded[name] = self.factor * len((folder / "1" / "model.onnx").read_bytes())
 
     async def unload(self, name):
         del self.loaded[name]
@@ -76,9 +78,9 @@ def targets(tmp_path):
     return names
 
 
-def made(tmp_path, limit=None):
+def made(tmp_path, limit=None, wait_s=60.0):
     server, source = HeldServer(), CountedSource(tmp_path / "targets")
-    return server, source, ModelCache(server, source, tmp_path / "models", limit, 60.0)
+    return server, source, ModelCache(server, source, tmp_path / "models", limit, wait_s)
 
 
 def unpacked(tmp_path):
@@ -137,3 +139,81 @@ def test_what_a_server_had_that_is_gone_and_what_it_refused_leave_nothing(tmp_pa
 
     asyncio.run(run())
     assert [*(tmp_path / "models").iterdir()] == []
+
+
+def short(server, way):
+    """A server with room for two models, as it says itself, or of which each takes twice what its files have: nobody knows that before."""
+    server.gate.set()
+    if way == "said":
+        server.room = 2
+    else:
+        server.factor = 2
+
+
+WAYS = [("said", None), ("measured", 4 * len(CONTENT))]
+
+
+@pytest.mark.parametrize(("way", "limit"), WAYS)
+def test_a_lack_of_memory_leads_to_an_eviction_and_another_try(tmp_path, targets, way, limit):
+    async def run():
+        server, _, cache = made(tmp_path, limit)
+        short(server, way)
+        for target in targets:
+            await call(cache, target)
+        return cache
+
+    cache = asyncio.run(run())
+    assert cache.resident == targets[-2:]
+    assert (cache.counters.evictions, unpacked(tmp_path)) == (10, 2)
+
+
+@pytest.mark.parametrize(("way", "limit"), [("said", None), ("measured", 3 * len(CONTENT))])
+def test_where_all_others_are_in_use_it_is_waited_for_one_of_them(tmp_path, targets, way, limit):
+    """It fits, if not beside them: that memory is short would be said of a model that no eviction helps."""
+
+    async def run():
+        server, _, cache = made(tmp_path, limit)
+        short(server, way)
+        server.room = server.room and 1
+        async with cache.use(targets[0]):
+            other = asyncio.ensure_future(call(cache, targets[1]))
+            for _ in range(30):
+                await asyncio.to_thread(lambda: None)
+            assert not other.done()
+            assert cache.resident == targets[:1]
+        await other
+        return cache
+
+    cache = asyncio.run(run())
+    assert cache.resident == targets[1:2]
+    assert unpacked(tmp_path) == 1
+
+
+@pytest.mark.parametrize(("way", "limit"), [("said", None), ("measured", 3 * len(CONTENT))])
+def test_where_they_stay_in_use_it_is_not_ready(tmp_path, targets, way, limit):
+    async def run():
+        server, _, cache = made(tmp_path, limit, 0.2)
+        short(server, way)
+        server.room = server.room and 1
+        async with cache.use(targets[0]):
+            with pytest.raises(NotReadyError):
+                await call(cache, targets[1])
+        await call(cache, targets[1])
+        assert cache.resident == targets[1:2]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("way", "limit"), [("said", None), ("measured", len(CONTENT))])
+def test_one_that_does_not_fit_alone_is_short_of_memory(tmp_path, targets, way, limit):
+    async def run():
+        server, _, cache = made(tmp_path, limit)
+        short(server, way)
+        server.room = server.room and 0
+        with pytest.raises(LoadFailedError) as caught:
+            await call(cache, targets[0])
+        assert caught.value.is_short_of_memory
+        assert (cache.resident, server.loaded) == ([], {})
+
+    asyncio.run(run())
+    assert unpacked(tmp_path) == 0
