@@ -95,7 +95,7 @@ class ClientProcesses:
 
     async def users(self, stages: Sequence[UserStage], begin_s: float, done: StageDone, ends_s: float = math.inf) -> ClientLoad:
         """Run a ramp of users in all processes; see `session.LoadClient`."""
-        waiting: dict[int, list[LoadTally]] = {}
+        waiting: dict[int, list[Mapping[str, Any]]] = {}
 
         async def follow(number: int) -> Mapping[str, Any]:
             while True:
@@ -103,11 +103,12 @@ class ClientProcesses:
                 if "done" in told:
                     return told
                 shares = waiting.setdefault(told["stage"], [])
-                shares.append(LoadTally.from_dict(told["counts"]))
+                shares.append(told)
                 if len(shares) == len(self._workers):
-                    for one in shares[1:]:
-                        shares[0].merge(one)
-                    done(told["stage"], shares[0])
+                    whole, *others = [LoadTally.from_dict(one["counts"]) for one in shares]
+                    for one in others:
+                        whole.merge(one)
+                    done(told["stage"], whole, _together(shares))
 
         told = {"stages": [asdict(stage) for stage in stages], "begin_s": begin_s, "ends_s": ends_s}
         ended = await self._all({"do": "users", **told}, follow)

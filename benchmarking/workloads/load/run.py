@@ -160,14 +160,13 @@ async def _users(run: _Run) -> None:
     if short:
         run.around.say(f"{short}: the others are not begun")
 
-    def done(number: int, tally: LoadTally) -> None:
+    def done(number: int, tally: LoadTally, client: ClientLoad) -> None:
         stage, before = stages[number], stages[number - 1].users if number else 0
         check_all_allowed(tally, f"of {stage.users} users")
         seconds = stage.seconds - arrival_s(before, stage)
         found = {"stage": number + 1, "users": stage.users, **figures_of(tally, seconds)}
-        problem = client_problem(tally, ClientLoad(), 0.0)
-        if problem:
-            found |= {"client_bound": True, "why": problem}
+        problem = client_problem(tally, client, 0.0)
+        found |= _of_client(client, problem)
         if short and number + 1 == len(stages):
             found["why"] = f"{problem}; {short}" if problem else short
         run.files.write("stage", {"users": stage.users, "seconds": seconds}, found, tally)

@@ -124,7 +124,15 @@ class ClientSession:
         """Run this process' share of a ramp of users; see `LoadClient`."""
         options, began_cpu_s = self.options, time.process_time()
         self._pool.peak = self._pool.count
-        ramp = UserRamp(self.caller, len(self.endpoint.targets), options.popularity, options.seed, self._share, self._tally)
+        ramp = UserRamp(
+            self.caller,
+            len(self.endpoint.targets),
+            options.popularity,
+            options.seed,
+            self._share,
+            self._tally,
+            sockets=lambda: self.caller.sockets[0],
+        )
         with _no_pauses():
             await ramp.run(stages, begin_s, done, ends_s)
         return self.taken(begin_s, began_cpu_s)

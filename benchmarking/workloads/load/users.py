@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .calls import CallEnd, Caller
+from .client_check import ClientLoad
 from .popularity import drawn
 from .tally import LoadTally
 
@@ -64,8 +65,8 @@ def fitting(stages: Sequence[UserStage], seconds: float) -> tuple[UserStage, ...
     return tuple(stage for stage, end_s in zip(stages, ends, strict=True) if end_s <= seconds)
 
 
-StageDone = Callable[[int, LoadTally], None]
-"""Is told the number of a stage, from 0, and its counts, once all of its requests have ended."""
+StageDone = Callable[[int, LoadTally, ClientLoad], None]
+"""Is told the number of a stage, from 0, its counts, and what it took of its client, once all of its requests have ended."""
 
 
 class UserRamp:
@@ -79,6 +80,7 @@ class UserRamp:
         share: number of this process of how many; user i is of process i modulo how many.
         make_tally: gives the counts of a stage.
         clock: monotonic seconds, those of the running loop.
+        cpu_s: processor seconds that this process has taken; `sockets`: the most connections that there were at once.
     """
 
     def __init__(
@@ -90,7 +92,11 @@ class UserRamp:
         share: tuple[int, int],
         make_tally: Callable[[], LoadTally],
         clock: Callable[[], float] = time.monotonic,
+        cpu_s: Callable[[], float] = time.process_time,
+        sockets: Callable[[], int] = lambda: 0,
     ) -> None:
+        self._cpu_s, self._sockets = cpu_s, sockets
+        self._taken: list[ClientLoad] = []
         self._caller, self._targets, self._popularity, self._seed, self._share = caller, targets, popularity, seed, share
         self._make_tally, self._clock = make_tally, clock
         self._users: list[asyncio.Task[None]] = []
@@ -113,12 +119,17 @@ class UserRamp:
                 tally = self._make_tally()
                 self._current = (begin_s + arrival_s(before, stage), begin_s + stage.seconds, tally)
                 tallies.append(tally)
+                counted_s, began = begin_s + arrival_s(before, stage), (begin_s, self._cpu_s())
                 while (now := self._clock()) < begin_s + stage.seconds:
                     grown = min(abs(stage.users - before), int((now - begin_s) * stage.spawn_per_s) + 1)
+                    if began[0] < counted_s <= now:
+                        began = now, self._cpu_s()
                     self._resize(before + grown if stage.users >= before else before - grown)
                     self._caller.sweep()
                     reported = self._tell(tallies, reported, done, len(tallies) - 1)
                     await asyncio.sleep(_TICK_S)
+                share = (self._cpu_s() - began[1]) / max(now - began[0], 1e-9)
+                self._taken.append(ClientLoad(share, self._sockets()))
                 before, begin_s = stage.users, begin_s + stage.seconds
             self._current = None
             self._resize(0)  # who goes on asking is never done
@@ -135,7 +146,7 @@ class UserRamp:
     def _tell(self, tallies: Sequence[LoadTally], reported: int, done: StageDone, until: int) -> int:
         """Tell of stages that are over and whose requests have all ended; return how many were told of."""
         while reported < until and not self._open.get(tallies[reported]):
-            done(reported, tallies[reported])
+            done(reported, tallies[reported], self._taken[reported])
             reported += 1
         return reported
 

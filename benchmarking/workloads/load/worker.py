@@ -52,7 +52,7 @@ class ClientWorker:
         client = await self._session.users(
             stages,
             command["begin_s"],
-            lambda number, tally: self._tell({"stage": number, "counts": tally.as_dict(), "answered": asdict(self._session.answered)}),
+            lambda number, tally, taken: self._tell({"stage": number, "counts": tally.as_dict(), **self._taken(taken)}),
             command["ends_s"],
         )
         self._tell({"done": None, **self._taken(client), "seconds": 0.0})

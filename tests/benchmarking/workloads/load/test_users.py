@@ -55,7 +55,7 @@ def test_each_stage_is_told_by_its_own_requests():
         answerer = Answerer(loop, lambda now: 0.05 if now < 10 else 0.2)
         ramp = UserRamp(answerer, 1, 0.0, 0, (0, 1), lambda: LoadTally(1.0, 10.0), clock=loop.time)
         stages = parse_ramp("4@10@40,16@10@40")
-        loop.run_until_complete(ramp.run(stages, 0.0, lambda number, tally: told.append((number, figures_of(tally, 9.8)))))
+        loop.run_until_complete(ramp.run(stages, 0.0, lambda number, tally, _: told.append((number, figures_of(tally, 9.8)))))
     assert [number for number, _ in told] == [0, 1]
     fast, slow = (figures for _, figures in told)
     assert fast["latency_max_ms"] == pytest.approx(50, rel=0.02)
@@ -65,6 +65,24 @@ def test_each_stage_is_told_by_its_own_requests():
     assert slow["achieved_per_s"] == pytest.approx(33.7, rel=0.15)
 
 
+def test_what_each_stage_took_of_its_client_is_told():
+    """Half of a core in the first, all of it in the second; what comes while users arrive does not count."""
+    told = []
+    with virtual_loop() as loop:
+
+        def cpu_s():
+            now = loop.time()
+            return now / 2 if now < 10 else 5 + 10 * (now - 10) if now < 10.2 else 7 + now - 10.2
+
+        answerer = Answerer(loop, lambda now: 0.05)
+        ramp = UserRamp(answerer, 1, 0.0, 0, (0, 1), lambda: LoadTally(1.0, 10.0), clock=loop.time, cpu_s=cpu_s, sockets=lambda: 3)
+        loop.run_until_complete(ramp.run(parse_ramp("4@10@40,16@10@12"), 0.0, lambda number, _, client: told.append((number, client))))
+    assert [number for number, _ in told] == [0, 1]
+    assert [client.sockets for _, client in told] == [3, 3]
+    assert told[0][1].cpu_share == pytest.approx(0.5, rel=0.01)
+    assert told[1][1].cpu_share == pytest.approx(1.0, rel=0.01)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_stages_are_told_once_of_all_processes(tmp_path, processes):
@@ -72,6 +90,7 @@ def test_stages_are_told_once_of_all_processes(tmp_path, processes):
         found = load(server, tmp_path, "--load", "users", "--ramp", "4@1@40,16@1@40", "--client_processes", processes)
         answered = len(server.asked)
     assert [(one["stage"], one["users"]) for one in found] == [(1, 4), (2, 16)]
+    assert all(one["client_cpu_share"] > 0 and one["sockets"] >= 1 for one in found)
     assert sum(one["requests"] for one in found) <= answered  # those of stages that grow are not counted
     assert all(one.get("error_share", 0.0) == 0.0 for one in found)
 
