@@ -8,6 +8,7 @@ import re
 import pytest
 
 from backends.emulator import Emulator, Settings
+from backends.emulator.core.settings import ENDPOINT_QUOTA
 from tests.backends.emulator.asking import control
 from tests.backends.serving.onnx_packages import linear_model
 from tests.backends.tag_bench import BUCKET, QUOTAS, hasten, use
@@ -48,10 +49,10 @@ n_workers: 1
 
 
 @pytest.fixture
-def lab(toy, monkeypatch, tmp_path):
+def lab(toy, monkeypatch, tmp_path, request):
     hasten(monkeypatch)
     with contextlib.ExitStack() as stack:
-        emulator = stack.enter_context(Emulator(tmp_path / "emulator", settings=Settings(quotas=QUOTAS)))
+        emulator = stack.enter_context(Emulator(tmp_path / "emulator", settings=Settings(quotas=getattr(request, "param", QUOTAS))))
         emulator.create_bucket(BUCKET)
         use(monkeypatch, emulator.environment, tmp_path)
         yield EndpointLab(toy.folder, emulator)
@@ -110,4 +111,16 @@ def test_a_model_larger_than_the_memory_is_infeasible_alone_and_among_others(lab
     }, out + err
     assert len(re.findall("does not fit into memory even alone", out + err)) >= 2
     assert code == 0
+    assert lab.left() == []
+
+
+@pytest.mark.parametrize("lab", [QUOTAS | {ENDPOINT_QUOTA.format("*"): 0}], indirect=True)
+def test_a_quota_of_no_endpoints_ends_a_run_before_it_starts_and_is_named(lab, run):
+    (lab.folder / "linear.onnx").write_bytes(linear_model(3.0))
+    (lab.folder / "served.yaml").write_text(SEARCHED)
+    code, out, err = run("--benchmark", "served.yaml", "--backend", "sagemaker", "--experiment_tag", "t")
+    assert code != 0
+    said = "benchmark served: ml.m5.xlarge does not fit here\n  the quota 'ml.m5.xlarge for endpoint usage' is 0 in us-east-1; `aws "
+    assert said in err, out + err
+    assert lab.records("submitted") == []
     assert lab.left() == []
