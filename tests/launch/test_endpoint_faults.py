@@ -47,6 +47,22 @@ budget: {{max_num_trials: 4, max_run: 600}}
 n_workers: 1
 """
 
+SMALL = f"""\
+name: served
+script: endpoint_load.py
+source_dir: {ROOT / "benchmarking" / "workloads"}
+models: {{small: {{type: onnx, path: small.onnx, max_batch_size: 8}}}}
+endpoint: {{mode: multi, server: ort, deploy_s: 120}}
+arguments: {{instance_type: ml.m5.xlarge, load: open, rate: 5, duration_s: 1}}
+space: {{copies: {{choice: [1, 2]}}}}
+method: GRID
+objectives: {{service_p99_ms: min}}
+budget: {{max_run: 600}}
+n_workers: 1
+"""
+
+NONE = {ENDPOINT_QUOTA.format("*"): 0}
+
 
 @pytest.fixture
 def lab(toy, monkeypatch, tmp_path, request):
@@ -114,7 +130,7 @@ def test_a_model_larger_than_the_memory_is_infeasible_alone_and_among_others(lab
     assert lab.left() == []
 
 
-@pytest.mark.parametrize("lab", [QUOTAS | {ENDPOINT_QUOTA.format("*"): 0}], indirect=True)
+@pytest.mark.parametrize("lab", [QUOTAS | NONE], indirect=True)
 def test_a_quota_of_no_endpoints_ends_a_run_before_it_starts_and_is_named(lab, run):
     (lab.folder / "linear.onnx").write_bytes(linear_model(3.0))
     (lab.folder / "served.yaml").write_text(SEARCHED)
@@ -122,5 +138,20 @@ def test_a_quota_of_no_endpoints_ends_a_run_before_it_starts_and_is_named(lab, r
     assert code != 0
     said = "benchmark served: ml.m5.xlarge does not fit here\n  the quota 'ml.m5.xlarge for endpoint usage' is 0 in us-east-1; `aws "
     assert said in err, out + err
-    assert lab.records("submitted") == []
+    assert [*(lab.folder / "results").rglob("journal.sqlite")] == []
     assert lab.left() == []
+
+
+def test_one_that_allows_none_any_more_is_named_on_resume(lab, run, monkeypatch, tmp_path):
+    (lab.folder / "small.onnx").write_bytes(linear_model(3.0))
+    (lab.folder / "served.yaml").write_text(SMALL)
+    given = ("--benchmark", "served.yaml", "--backend", "sagemaker", "--experiment_tag", "t")
+    run(*given, "--max_num_trials", "1")
+    assert lab.statuses() == ["completed"]
+    with Emulator(tmp_path / "other", settings=Settings(quotas=QUOTAS | NONE)) as other:
+        other.create_bucket(BUCKET)
+        use(monkeypatch, other.environment, tmp_path)
+        code, out, err = run("--resume", "t", "--max_num_trials", "2")
+    assert code != 0
+    assert "does not fit here\n  the quota 'ml.m5.xlarge for endpoint usage' is 0 in us-east-1; `aws " in err, out + err
+    assert len(lab.records("closed")) == 1
