@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .client_check import CLIENT_BOUND, ClientLoad, client_problem
+from .deadline import last_answers_s
 from .evidence import PASSES, UNDECIDED, ShareEvidence
 from .judge import ProbeJudge, ProbeRules, requests_needed
 from .open_loop import OpenPlan
@@ -60,9 +61,7 @@ def plan_for(rules: ProbeRules, options: LoadOptions, begin_s: float, *, certifi
     return OpenPlan(begin_s, rules.longest_s, rules.block_s, ramp_s, drain_s=options.timeout_s)
 
 
-async def probe(
-    client: LoadClient, rate: float, options: LoadOptions, *, certifies: bool = True, until_s: float = math.inf
-) -> ProbeOutcome:
+async def probe(client: LoadClient, rate: float, options: LoadOptions, *, certifies: bool = True, ends_s: float = math.inf) -> ProbeOutcome:
     """Hold a rate until it is decided, or for as long as is allowed.
 
     Args:
@@ -71,10 +70,12 @@ async def probe(
         options: of the load.
         certifies: whether it may pass, after its whole length; else it ends once the rate is promising, or at its length where no more were
             over the limit than may be.
-        until_s: monotonic seconds at which it ends, decided or not.
+        ends_s: monotonic seconds at which it has ended, decided or not, the wait for its last answers included.
     """
     rules = rules_for(rate, options)
-    judge, plan, found = ProbeJudge(rules, certifies=certifies), plan_for(rules, options, soon(), certifies=certifies), list[str]()
+    judge, found = ProbeJudge(rules, certifies=certifies), list[str]()
+    plan = replace(plan_for(rules, options, soon(), certifies=certifies), ends_s=ends_s)
+    until_s = ends_s - last_answers_s(options)
 
     def blocks(now: float, tally: LoadTally) -> list[tuple[int, ...]]:
         # A block is whole once the requests that were due in it are sent: one tick after its end they are, or the client lags.

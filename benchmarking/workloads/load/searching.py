@@ -218,11 +218,7 @@ class RunningSearch:
         if math.isinf(self._ends_s):
             return True
         rules = rules_for(rate, self._options)
-        return self._clock() + times * (_MOST_RAMP_S + rules.length_s + self._drain_s) <= self._ends_s
-
-    @property
-    def _drain_s(self) -> float:
-        return last_answers_s(self._options)
+        return self._clock() + times * (_MOST_RAMP_S + rules.length_s + last_answers_s(self._options)) <= self._ends_s
 
     def _end_short(self, search: RateSearch, record: SearchRecord) -> None:
         """Tell of a search that ends before its last rung: what is known is a lower bound alone."""
@@ -246,11 +242,10 @@ class RunningSearch:
 
     async def _probed(self, planned: PlannedProbe, passed: float) -> ProbeOutcome:
         """Return what a probe came to; one that the client limited is tried once more, as the reason may have passed."""
-        until_s = self._ends_s - self._drain_s
-        outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, until_s=until_s)
+        outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, ends_s=self._ends_s)
         self._tell(outcome, passed)
         if outcome.verdict == CLIENT_BOUND and self._fits(planned.rate):
-            outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, until_s=until_s)
+            outcome = await probe(self._client, planned.rate, self._options, certifies=planned.certifies, ends_s=self._ends_s)
             self._tell(outcome, passed)
         return outcome
 

@@ -175,15 +175,17 @@ def test_time_that_is_over_ends_it_with_what_is_known():
 
 
 def test_a_job_that_would_be_ended_ends_its_search_before_with_what_is_known():
-    now = [0.0]
+    now, ends = [0.0], set()
 
     class Timed(VirtualQueue):
         async def open_load(self, rate, plan, look):
+            ends.add(plan.ends_s)
             result = await super().open_load(rate, plan, lambda at, tally: look(now[0] + at - plan.begin_s, tally))
             now[0] += plan.ramp_s + result.seconds
             return result
 
     reports, lines = search(Timed(200.0, 0.05, seed=4), clock=lambda: now[0], ends_s=200.0)
+    assert ends == {190.0}  # nor is any answer waited for beyond it
     assert 100 < now[0] <= 190.0  # 5 % for what follows
     assert reports[-1]["max_rate_per_s"] > 0
     assert reports[-1]["at_least"]
