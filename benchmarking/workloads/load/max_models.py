@@ -22,7 +22,7 @@ class TargetCall:
     seconds: float
 
 
-_OF_FIRST, _OF_FASTEST = 0.5, 3.0
+_OF_FIRST, _OF_FASTEST, _LEAST_LOAD_S = 0.5, 3.0, 0.02
 
 CallTarget = Callable[[int], Awaitable[TargetCall]]
 
@@ -37,7 +37,7 @@ class ResidencySearch:
         is_over: whether no time is left for a call that may take so many seconds.
         cold_s: seconds of every call that loaded a copy; `why`: what the smallest number that does not fit failed by.
         is_guessed: whether an endpoint that does not say which answers were cold had that told by their time: a call loads a copy that
-            takes more than half as long as the copy's first one, and three times as long as the fastest of all.
+            takes more than half as long as the copy's first one, and three times as long as the fastest of all and 20 ms more.
         is_short: whether the time was over before more copies could be tried: what is known is a lower bound alone.
         slowest_s: seconds of the call that took longest.
     """
@@ -108,4 +108,6 @@ class ResidencySearch:
         if ended.is_cold is not None:
             return ended.is_cold
         self.is_guessed = True
-        return is_first or (ended.seconds > _OF_FIRST * first_s and ended.seconds > _OF_FASTEST * self.fastest_s)
+        # The delays of a busy client are no loads: of a copy that was loaded before its first call, any other may take three times as long.
+        least_s = max(_OF_FASTEST * self.fastest_s, self.fastest_s + _LEAST_LOAD_S)
+        return is_first or (ended.seconds > _OF_FIRST * first_s and ended.seconds > least_s)
