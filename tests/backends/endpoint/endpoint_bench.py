@@ -36,6 +36,14 @@ elif kind == "calls":
         first = json.loads(answer["Body"].read())["outputs"][0]["data"][0]
         left = float(os.environ["OUTRIDER_ENDPOINT_LEFT_S"])
         report(epoch=number, first=first, has_status="OUTRIDER_ENDPOINT_STATUS_URL" in os.environ, left=left)
+elif kind == "saves_first":
+    # Whoever is killed between a report and its checkpoint reports twice: what is known is saved first.
+    path = checkpoint_dir() / "epoch"
+    done = int(path.read_text()) if path.exists() else 0
+    for epoch in range(done + 1, 7):
+        path.write_text(str(epoch))
+        report(epoch=epoch)
+        time.sleep(0.3)
 """
 
 

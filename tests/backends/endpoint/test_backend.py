@@ -272,7 +272,7 @@ def test_what_cannot_be_deleted_is_named(made):
 def test_the_next_controller_goes_on_with_the_endpoint_and_a_further_life_of_the_script(made, moment):
     bench = made(faults=[{"kind": "pending", "seconds": 2.0}] if moment == "creating" else None)
     first = bench.backend()
-    job = bench.job("resumes", "x1")
+    job = bench.job("saves_first", "x1")
     first.submit(job)
     begun = collect(first, has("x1", Accepted) if moment == "creating" else has("x1", Reported, 2), 60.0)
     first.detach()
