@@ -58,7 +58,8 @@ def test_as_json_it_has_the_figures_and_the_forecasts(steps, capsys):
     flags = ["--method", "CANARY", "--set", "space.step_ms=10,10.5", "--set", "exclusive=false", "--format", "json"]
     assert main(["advise", "steps.yaml", *flags]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["schema_version"], found["ordered_by"], found["nominal_dollars"]) == (1, "total_s", True)
+    assert (found["schema_version"], found["nominal_dollars"]) == (1, True)
+    assert found["ordered_by"] in ("total_s", "quiet_s")  # the latter where other programs had the processor
     assert found["best"] in ("step_ms=10", "step_ms=10.5")
     times = {one["configuration"]: one for one in found["forecasts"] if one["metric"] == "total_s"}
     assert set(times) == {"step_ms=10", "step_ms=10.5"}
